@@ -1,0 +1,1 @@
+"""evenhand tests systems built on language models."""

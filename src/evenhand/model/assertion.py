@@ -1,0 +1,96 @@
+"""The base class of assertion kinds: each kind is declared once, in one class.
+
+From that class come parsing, the JSON Schema, the reference page, `evenhand list assertions` and a test per
+example. The engine runs kinds by the facts stated here and never by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from evenhand.errors import Problem
+from evenhand.model.evidence import Evidence
+from evenhand.model.outcome import Outcome
+from evenhand.registry import Registry
+from evenhand.template import Engine, Val
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """A small case that documents a kind and is run as a test: options, what the model said, the verdict."""
+
+    options: dict[str, Any]
+    output: Any = ""
+    expect: Literal["pass", "fail", "error"]
+    vars: dict[str, Any] = {}
+    response: dict[str, Any] = {}
+    """Further fields of the response, such as `tool_calls`, `usage`, `cost_usd`, `latency_ms`."""
+
+
+class Assertion(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="type",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """A check of one answer. Options of a kind are the fields of its class."""
+
+    weight: Annotated[
+        float, msgspec.Meta(description="Share of this assertion in the case's weighted mean, 0 or more.")
+    ] = 1.0
+    negate: Annotated[bool, msgspec.Meta(description="Invert the verdict; the score becomes 1 - score.")] = (
+        False
+    )
+    metric: Annotated[
+        str | None, msgspec.Meta(description="Name under which the score is also collected over the run.")
+    ] = None
+
+    tier: ClassVar[Literal["local", "graded"]] = "local"
+    """`local` kinds are free and run first; `graded` kinds may cost money and are skipped once decided."""
+    reads_output: ClassVar[bool] = True
+    """Whether the verdict is about the output; the guard against vacuous negation covers only such kinds."""
+    needs_fresh_call: ClassVar[bool] = False
+    """Whether an answer from the cache would make the verdict meaningless."""
+    needs_tool_calls: ClassVar[bool] = False
+    """Whether the verdict needs a provider that reports tool calls."""
+    examples: ClassVar[tuple[Example, ...]] = ()
+
+    def problems(self, engine: Engine) -> Iterator[Problem]:
+        """What is wrong with the options beyond their types: a bad pattern, a check that cannot fail."""
+        return iter(())
+
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        """What is legal but suspicious."""
+        return iter(())
+
+    def evaluate(self, evidence: Evidence) -> Outcome:
+        """Judge the answer, before `negate`. Raises `BrokenAssertion` where it cannot be judged.
+
+        Local kinds only; a graded kind says how it judges in its own base class.
+        """
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind, without `not-`."""
+        return str(self.__struct_config__.tag)
+
+    def templates(self) -> Iterator[tuple[str, Val]]:
+        """Every field whose value is rendered for each case, with its name."""
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, Val):
+                yield name, value
+
+
+def _load_builtins() -> None:
+    import evenhand.assertions  # noqa: F401  (imports upward on purpose: registration on first use)
+
+
+ASSERTIONS: Registry[type[Assertion]] = Registry("assertion type", _load_builtins)
+
+NEGATION_PREFIX = "not-"

@@ -1,0 +1,68 @@
+"""What an assertion may look at: the answer to one cell and what it was asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from evenhand.model.emptiness import is_blank
+from evenhand.model.exchange import Json, Response
+from evenhand.template import Engine, Scope
+from evenhand.text.json_reader import NotJson, compact_json, read_json
+
+
+class Evidence:
+    """One response with the views of it that assertions share, each made at most once per cell."""
+
+    def __init__(
+        self,
+        *,
+        response: Response,
+        vars: Mapping[str, Json],
+        engine: Engine,
+        scope: Scope,
+        provider_reports_tool_calls: bool = True,
+    ) -> None:
+        self.response = response
+        self.vars = vars
+        self.engine = engine
+        self.scope = scope
+        """The case's rendered vars and the allowed environment, ready for templates."""
+        self.provider_reports_tool_calls = provider_reports_tool_calls
+
+    @cached_property
+    def text(self) -> str:
+        """The output as text; a structured output as compact JSON."""
+        output = self.response.output
+        return output if isinstance(output, str) else compact_json(output)
+
+    @cached_property
+    def folded_text(self) -> str:
+        """The output's text with full Unicode case folding."""
+        return self.text.casefold()
+
+    @cached_property
+    def json(self) -> Json | NotJson:
+        """The output as a JSON value, or why it is none. Numbers are read as int and float."""
+        output = self.response.output
+        return read_json(output) if isinstance(output, str) else output
+
+    @cached_property
+    def exact_json(self) -> Json | NotJson:
+        """The output as a JSON value whose fractions are `Decimal`, for comparison at full precision."""
+        output = self.response.output
+        return read_json(output, exact=True) if isinstance(output, str) else output
+
+    @cached_property
+    def is_blank(self) -> bool:
+        """Whether the output holds no content at all."""
+        return is_blank(self.response.output)
+
+    @cached_property
+    def expression_scope(self) -> Scope:
+        """What a `jinja` expression sees: vars and env, then `output`, `output_json` (if it parses) and `vars`."""
+        names: dict[str, Any] = {"output": self.text, "vars": self.vars}
+        if not isinstance(self.json, NotJson):
+            names["output_json"] = self.json
+        return self.scope.extended(names)

@@ -1,0 +1,130 @@
+"""What is asked of a provider and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with text keys."""
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool that the model decided to call. evenhand never runs one."""
+
+    name: str
+    arguments: Json = None
+    id: str | None = None
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A tool offered to every provider of the suite."""
+
+    name: str
+    """Name by which the model calls it."""
+    description: str | None = None
+    """What the tool does, for the model to read."""
+    input_schema: dict[str, Any] | None = None
+    """JSON Schema of its arguments."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One turn of a transcript. `content` is text or a list of content blocks."""
+
+    role: Role
+    content: Json = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens of one exchange. `input_tokens` leaves out what was read from the vendor's prompt cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """The whole exchange: the prompt that was sent, cached span included, plus the response."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens
+
+    @property
+    def billable(self) -> int:
+        """The whole exchange plus what was written to the vendor's prompt cache."""
+        return self.total + self.cache_write_tokens
+
+
+class TestInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a case that a provider may see."""
+
+    __test__ = False
+
+    id: str
+    tags: tuple[str, ...] = ()
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One finished question to one provider: everything rendered, nothing left to resolve.
+
+    A prompt written as text arrives in `text`; one written as turns in `transcript`; a case without a prompt has
+    neither.
+    """
+
+    text: str | None = None
+    transcript: tuple[Message, ...] | None = None
+    vars: Mapping[str, Json] = {}
+    params: Mapping[str, Json] = {}
+    tools: tuple[Tool, ...] = ()
+    test: TestInfo
+    repeat: int = 0
+
+    @property
+    def prompt(self) -> str:
+        """The prompt as one text: the text itself, or the turns as `role: text` lines."""
+        if self.text is not None:
+            return self.text
+        return "\n".join(f"{m.role}: {message_text(m)}" for m in self.transcript or ())
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The prompt as turns: the turns themselves, or the text as one user turn."""
+        if self.transcript is not None:
+            return self.transcript
+        return () if self.text is None else (Message(role="user", content=self.text),)
+
+
+def message_text(message: Message) -> str:
+    """The text of a turn: its content, or its `text` blocks joined."""
+    if isinstance(message.content, list):
+        return "".join(b.get("text", "") for b in message.content if b.get("type") == "text")
+    return "" if message.content is None else str(message.content)
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one call brought back. A Python function under test may return one to report more than its output.
+
+    `output` is text or, where a system answers with structured data, a JSON value. `cost_usd` and `usage` stay
+    None where the provider does not report them. `latency_ms` is measured by the run.
+    """
+
+    output: Json
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    latency_ms: float | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    empty_reason: str | None = None
+    reasoning: str | None = None
+    raw: Json = None
+    metadata: Json = None
+    log_probs: Json = None
+    cached: bool = False
+    attempts: int = 1

@@ -1,0 +1,76 @@
+"""What one assertion found."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+import msgspec
+
+from evenhand.errors import ErrorClass
+
+
+class Status(enum.StrEnum):
+    """How an assertion ended. `error` means that nothing was learned; it is never a verdict."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The verdict of one assertion: a status, a finite score where something was judged, and the reason.
+
+    `parts` holds the outcomes of members for kinds that combine several; `named_scores` further figures that a
+    script or checker reports. `note` marks a verdict that holds only because a budget could not be enforced.
+    """
+
+    status: Status
+    score: float | None = None
+    reason: str = ""
+    details: Any = None
+    parts: tuple[Outcome, ...] = ()
+    named_scores: dict[str, float] = {}
+    error_class: ErrorClass | None = None
+    cost_usd: float | None = None
+    cached: bool = False
+    unenforced: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the assertion was judged and held."""
+        return self.status is Status.PASS
+
+
+def passed(reason: str, *, score: float = 1.0, details: Any = None) -> Outcome:
+    """An assertion that held."""
+    return Outcome(status=Status.PASS, score=finite(score), reason=reason, details=details)
+
+
+def failed(reason: str, *, score: float = 0.0, details: Any = None) -> Outcome:
+    """An assertion that was judged and did not hold."""
+    return Outcome(status=Status.FAIL, score=finite(score), reason=reason, details=details)
+
+
+def verdict(held: bool, reason: str, *, details: Any = None) -> Outcome:
+    """Pass with score 1 or fail with score 0."""
+    return passed(reason, details=details) if held else failed(reason, details=details)
+
+
+def errored(reason: str, error_class: ErrorClass, *, details: Any = None) -> Outcome:
+    """An assertion of which nothing was learned."""
+    return Outcome(status=Status.ERROR, reason=reason, error_class=error_class, details=details)
+
+
+def skipped(reason: str) -> Outcome:
+    """An assertion that was not evaluated because it could not change the verdict."""
+    return Outcome(status=Status.SKIPPED, reason=reason)
+
+
+def finite(score: float) -> float:
+    """The score itself. NaN and infinity never enter a result."""
+    if not math.isfinite(score):
+        raise ValueError(f"a score must be finite, found {score!r}")
+    return score

@@ -1,0 +1,78 @@
+"""The base class of systems under test: declared in a suite, opened once per run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import msgspec
+
+from evenhand.errors import Problem
+from evenhand.model.exchange import Request, Response
+from evenhand.registry import Registry
+
+
+class Session(Protocol):
+    """A provider in use: whatever must stay open between calls lives here."""
+
+    async def complete(self, request: Request) -> Response:
+        """Put one question and bring back the answer; raises `ProviderError`. Cancelling it ends the call."""
+        ...
+
+    async def close(self) -> None:
+        """Release what the session holds. Called once, also after failures."""
+        ...
+
+
+class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider may use while it is open: the suite's folder and how many calls can be in flight."""
+
+    directory: Path
+    concurrency: int = 1
+    timeout_ms: float | None = None
+    """The run's limit for one call; None where nothing limits it."""
+
+
+class Provider(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="type",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """A system under test, as a suite declares it. One class per type; its fields are the options of that type."""
+
+    id: str = ""
+    """Name of the provider in filters and reports; the type where it is left out."""
+    label: str | None = None
+    """Text that reports show instead of the id."""
+
+    reports_tool_calls: ClassVar[bool] = True
+    """Whether this type can say which tools a model called."""
+    example: ClassVar[str] = ""
+    """A provider block in YAML, for the reference."""
+
+    def problems(self, directory: Path) -> list[Problem]:
+        """What is wrong with the options beyond their types. `directory` is the suite's folder."""
+        return []
+
+    def warnings(self, directory: Path) -> list[Problem]:
+        """What is legal but suspicious."""
+        return []
+
+    def open(self, context: ProviderContext) -> Session:
+        """Make the provider ready for calls."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """What reports call this provider."""
+        return self.label or self.id
+
+
+def _load_builtins() -> None:
+    import evenhand.providers  # noqa: F401  (imports upward on purpose: registration on first use)
+
+
+PROVIDERS: Registry[type[Provider]] = Registry("provider type", _load_builtins)

@@ -1,0 +1,186 @@
+"""What a run learned, as it is stored and printed."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from typing import Any
+
+import msgspec
+
+from evenhand.errors import ErrorClass
+from evenhand.model.exchange import Json, ToolCall, Usage
+from evenhand.model.outcome import Status
+
+RESULT_SCHEMA_VERSION = 1
+"""Version of the run document. A new status or a changed meaning raises it; added fields do not."""
+
+
+class CaseStatus(enum.StrEnum):
+    """How a cell ended. `xfail` and `xpass` are the two ends of a case that is expected to fail."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    ERROR = "error"
+    SKIP = "skip"
+    XFAIL = "xfail"
+    XPASS = "xpass"
+
+
+class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which combination a result belongs to."""
+
+    provider_id: str
+    prompt_id: str | None = None
+    test_id: str
+    repeat: int = 0
+
+    def digest(self) -> str:
+        """16 hex digits that name the same combination in every run."""
+        text = f"{self.provider_id}\0{self.prompt_id or ''}\0{self.test_id}\0"
+        key = text.encode("utf-8", "surrogatepass") + self.repeat.to_bytes(4, "little")
+        return hashlib.sha256(key).hexdigest()[:16]
+
+
+class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One assertion of a cell and what it found. `criteria` is the assertion as written."""
+
+    kind: str
+    status: Status
+    score: float | None = None
+    weight: float = 1.0
+    reason: str = ""
+    details: Any = None
+    criteria: Any = None
+    metric: str | None = None
+    parts: tuple[Any, ...] = ()
+    named_scores: dict[str, float] = {}
+    cached: bool = False
+    cost_usd: float | None = None
+    error_class: ErrorClass | None = None
+    unenforced: bool = False
+
+
+class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything learned from one cell: exactly one per cell, whatever happens."""
+
+    cell: CellKey
+    case_key: str
+    name: str
+    tags: tuple[str, ...] = ()
+    status: CaseStatus
+    score: float | None = None
+    vars: dict[str, Json] = {}
+    prompt: Json = None
+    output: Json = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    asserts: tuple[AssertResult, ...] = ()
+    named_scores: dict[str, float] = {}
+    error: str | None = None
+    error_class: str | None = None
+    error_details: Json = None
+    expect_fail_reason: str | None = None
+    empty_reason: str | None = None
+    stop_reason: str | None = None
+    model: str | None = None
+    reasoning: str | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    latency_ms: float | None = None
+    wall_ms: float | None = None
+    attempts: int = 0
+    cached: bool = False
+    request: Json = None
+    raw: Json = None
+    metadata: Json = None
+    prompt_digest: str | None = None
+    provider_digest: str | None = None
+    assert_digest: str | None = None
+    unchecked: bool = False
+    """Whether nothing was judged: no assertion, all skipped, or only budgets that nobody could enforce."""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds."""
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    errored: int = 0
+    skipped: int = 0
+    xfailed: int = 0
+    xpassed: int = 0
+    unchecked: int = 0
+    unenforced_budgets: int = 0
+    judged_assertions: int = 0
+    skipped_assertions: int = 0
+    pass_rate: float | None = None
+    pass_rate_low: float | None = None
+    pass_rate_high: float | None = None
+    mean_score: float | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float | None = None
+    grader_cost_usd: float | None = None
+    retried_cases: int = 0
+    empty_counts: dict[str, int] = {}
+    error_counts: dict[str, int] = {}
+    named_scores: dict[str, float] = {}
+    named_counts: dict[str, int] = {}
+    latency_ms_p50: float | None = None
+    latency_ms_p95: float | None = None
+    wall_ms: float | None = None
+
+
+class Git(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The commit that a run was made at."""
+
+    branch: str | None = None
+    commit: str | None = None
+    dirty: bool = False
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The part of a suite that a run was asked for."""
+
+    tags: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    failed_of: str | None = None
+    """The run whose failed and errored cells were asked for."""
+
+
+class RunStatus(enum.StrEnum):
+    """Whether a run got to its end."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    INTERRUPTED = "interrupted"
+    STOPPED = "stopped"
+    """Ended early by `--fail-fast` or `--max-failures`."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run without its cells, which are a query on the store."""
+
+    schema_version: int = RESULT_SCHEMA_VERSION
+    run_id: str
+    status: RunStatus = RunStatus.RUNNING
+    project: str | None = None
+    suite: str | None = None
+    suite_path: str = ""
+    started_at: str = ""
+    finished_at: str | None = None
+    evenhand_version: str = ""
+    config_digest: str = ""
+    config_snapshot: Json = None
+    digests: dict[str, str] = {}
+    git: Git | None = None
+    filters: Filters = Filters()
+    repeat: int = 1
+    planned_cells: int | None = None
+    summary: Summary = Summary()
+    exit_code: int | None = None

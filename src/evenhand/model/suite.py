@@ -1,0 +1,141 @@
+"""A finished suite: nothing in it is left to load, merge or look up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import msgspec
+
+from evenhand.errors import Location
+from evenhand.model.assertion import Assertion
+from evenhand.model.exchange import Role, Tool
+from evenhand.model.provider import Provider
+from evenhand.template import Engine, Val
+
+Meta = msgspec.Meta
+
+
+class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a failed call is repeated. Attempt n waits up to `initial_ms * 2**(n-1)`, at most `max_ms`."""
+
+    max: Annotated[int, Meta(ge=0, le=100, description="Further attempts after the first.")] = 2
+    initial_ms: Annotated[float, Meta(ge=0, description="Longest wait before the second attempt.")] = 500
+    max_ms: Annotated[float, Meta(ge=0, description="Longest wait before any attempt.")] = 8_000
+    jitter: Annotated[bool, Meta(description="Wait a random share of the time instead of all of it.")] = True
+    retry_after_max_ms: Annotated[
+        float,
+        Meta(ge=0, description="Longest wait that a server may ask for; a longer one ends the attempts."),
+    ] = 120_000
+
+
+class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How fast calls may be sent to each provider."""
+
+    rps: Annotated[float, Meta(gt=0, description="Calls per second, to each provider.")]
+
+
+class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the suite is run."""
+
+    concurrency: Annotated[int, Meta(ge=1, le=10_000, description="Cells in flight at once.")] = 8
+    retries: Annotated[
+        Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
+    ] = Retries()
+    rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
+    timeout_ms: Annotated[
+        float | None, Meta(gt=0, description="Time for one call; by default the provider's own limit.")
+    ] = None
+    case_timeout_ms: Annotated[
+        float | None, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")
+    ] = None
+    short_circuit: Annotated[
+        bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
+    ] = True
+    skip_on_empty_reason: Annotated[
+        tuple[str, ...],
+        Meta(description="Reasons for an empty output that make a case `skip` instead of judged."),
+    ] = ()
+    refusal_patterns: Annotated[
+        tuple[str, ...], Meta(description="Patterns that mark an output with text in it as a refusal.")
+    ] = ()
+
+
+class MessageTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a prompt before rendering: `content` is a template or a list of blocks."""
+
+    role: Role
+    content: Any = None
+    tool_calls: tuple[Any, ...] = ()
+    tool_call_id: str | None = None
+
+
+class HistoryMarker(msgspec.Struct, frozen=True):
+    """The place in a prompt's turns where a case's history goes."""
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """A question with holes: a template for text, or turns."""
+
+    id: str
+    label: str | None = None
+    template: str | None = None
+    messages: tuple[MessageTemplate | HistoryMarker, ...] = ()
+    location: Location | None = None
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One test: values for the prompts' holes and what the answer must satisfy."""
+
+    id: str
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    vars: Mapping[str, Val] = {}
+    assertions: tuple[Assertion, ...] = ()
+    threshold: float | None = None
+    history: tuple[MessageTemplate, ...] = ()
+    only_providers: tuple[str, ...] = ()
+    skip_providers: tuple[str, ...] = ()
+    expect_fail: str | None = None
+    """Why the case is expected to fail; empty text where no reason is given, None where it must pass."""
+    cache_salt: str | None = None
+    location: Location | None = None
+
+
+class Cases(Protocol):
+    """The cases of a suite as a stream that can be read again; a suite may be larger than memory."""
+
+    def __iter__(self) -> Iterator[Case]: ...
+
+    def __len__(self) -> int: ...
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run."""
+
+    path: Path
+    """The suite's file; its folder is where programs run and data is looked up."""
+    project: str | None = None
+    suite: str | None = None
+    description: str | None = None
+    providers: tuple[Provider, ...]
+    prompts: tuple[Prompt, ...] = ()
+    cases: Cases
+    tools: tuple[Tool, ...] = ()
+    env: Mapping[str, str] = {}
+    """The environment variables that templates may see, with their values at load."""
+    runner: Runner = Runner()
+    engine: Engine
+    digests: Mapping[str, str] = {}
+    """sha256 by part (prompts, providers, tests, asserts): equal digests mean an equal question."""
+
+    @property
+    def directory(self) -> Path:
+        """The folder of the suite's file."""
+        return self.path.parent
+
+    @property
+    def name(self) -> str:
+        """What reports call the suite."""
+        return self.suite or self.project or self.path.parent.name or str(self.path)

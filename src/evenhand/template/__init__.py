@@ -1,0 +1,6 @@
+"""Templates: the one place that knows which engine renders them."""
+
+from evenhand.template.engine import Engine, Scope
+from evenhand.template.val import Val
+
+__all__ = ["Engine", "Scope", "Val"]

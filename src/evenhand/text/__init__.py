@@ -1,0 +1,1 @@
+"""Pure functions over text and JSON: reading, comparing, matching, quoting."""
