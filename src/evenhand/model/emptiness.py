@@ -33,7 +33,7 @@ _BY_STOP_REASON = {
 
 
 def is_blank(output: Json) -> bool:
-    """Whether an output has no content: white space, null, an empty list or object. Numbers and booleans are content."""
+    """Whether an output has no content: white space, null, an empty list or object. Numbers and booleans are not."""
     if isinstance(output, str):
         return not output or output.isspace()
     return output is None or (isinstance(output, (list, dict)) and not output)

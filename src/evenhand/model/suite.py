@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 import msgspec
 
-from evenhand.errors import Location
+from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.provider import Provider
@@ -127,6 +127,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
     engine: Engine
+    warnings: tuple[Problem, ...] = ()
+    """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}
     """sha256 by part (prompts, providers, tests, asserts): equal digests mean an equal question."""
 
