@@ -1,10 +1,10 @@
 """The library: load a suite, run it, look at what was learned. The command line adds printing and nothing else.
 
-    from evenhand import load_suite, run_suite
+from evenhand import load_suite, run_suite
 
-    finished = run_suite(load_suite("evals/"))
-    for case in finished.cases(statuses=("fail", "error")):
-        print(case.cell.test_id, case.asserts)
+finished = run_suite(load_suite("evals/"))
+for case in finished.cases(statuses=("fail", "error")):
+    print(case.cell.test_id, case.asserts)
 """
 
 from __future__ import annotations
@@ -134,7 +134,11 @@ def run_suite(suite: Suite, options: RunOptions = RunOptions(), *, save: bool = 
 
 
 async def run_suite_async(
-    suite: Suite, options: RunOptions = RunOptions(), *, save: bool = True, sessions: Mapping[str, Session] | None = None
+    suite: Suite,
+    options: RunOptions = RunOptions(),
+    *,
+    save: bool = True,
+    sessions: Mapping[str, Session] | None = None,
 ) -> FinishedRun:
     """Run a suite on the running event loop. `sessions` replaces providers by id, for tests with fakes."""
     store = open_run_store(suite.directory) if save else open_store(None)
@@ -155,7 +159,9 @@ async def execute_run(
     """
     suite = _with_overrides(suite, options)
     fold = SummaryFold()
-    run, finished = _resumed(suite, options, store, fold) if options.resume or options.resume_run else (None, ())
+    run, finished = (
+        _resumed(suite, options, store, fold) if options.resume or options.resume_run else (None, ())
+    )
     plan = _plan(suite, options, store, run, finished)
     total = plan.total()
     writer = _writer(suite, options, store, plan, run, total)
@@ -207,16 +213,21 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:
             await asyncio.sleep(0.005)
 
-    stopped = False
     try:
         async with Services(suite, plan.providers, sessions=sessions) as services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         return RunStatus.INTERRUPTED
-    except* StoreError as group:
-        raise group.exceptions[0] from None
+    except ExceptionGroup as group:
+        raise _first_expected(group) from None
     stopped = max_failures is not None and failures >= max_failures
     return RunStatus.STOPPED if stopped else RunStatus.FINISHED
+
+
+def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
+    """What stopped the workers: the store's failure where there is one."""
+    stores = group.subgroup(StoreError)
+    return stores.exceptions[0] if stores else group.exceptions[0]
 
 
 def _wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

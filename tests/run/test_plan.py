@@ -48,7 +48,8 @@ def cells_of(plan: Plan) -> list[tuple[str, str, str | None, int]]:
 
 def test_cells_of_one_case_stand_together(tmp_path: Path) -> None:
     plan = Plan(
-        suite(tmp_path, CASES, providers=(provider("one"), provider("two")), prompts=(Prompt(id="p"),)), repeat=2
+        suite(tmp_path, CASES, providers=(provider("one"), provider("two")), prompts=(Prompt(id="p"),)),
+        repeat=2,
     )
     assert cells_of(plan) == [
         ("a", "one", "p", 0),

@@ -78,7 +78,11 @@ def test_skipped_graders_could_not_have_changed_the_verdict(
     grades = data.draw(st.lists(outcomes, min_size=len(weights), max_size=len(weights)))
     everything = [*local, *(Weighed(o, w) for o, w in zip(grades, weights, strict=True))]
     score = case_score(everything)
-    if threshold is not None and score is not None and math.isclose(score, threshold, rel_tol=0, abs_tol=1e-8):
+    if (
+        threshold is not None
+        and score is not None
+        and math.isclose(score, threshold, rel_tol=0, abs_tol=1e-8)
+    ):
         return
     if threshold is not None and not sum(item.weight for item in local):
         return

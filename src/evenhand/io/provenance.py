@@ -33,7 +33,9 @@ def git_state(directory: Path) -> Git | None:
         return None
     commit, _, branch = found.strip().partition("\n")
     changed = _git(directory, "status", "--porcelain", "--untracked-files=no")
-    return Git(commit=commit, branch=None if branch == "HEAD" else branch, dirty=bool(changed and changed.strip()))
+    return Git(
+        commit=commit, branch=None if branch == "HEAD" else branch, dirty=bool(changed and changed.strip())
+    )
 
 
 def _git(directory: Path, *arguments: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -12,7 +13,7 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus
 from evenhand.run.call import CallFailed, call
@@ -81,30 +82,20 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         short_circuit=suite.runner.short_circuit,
         grade=services.grade,
     )
-    return _judged(cell, services, progress, response, evidence, weighed, started)
+    return _judged(cell, services, progress, evidence, weighed, started)
 
 
 def _judged(
     cell: Cell,
     services: Services,
     progress: _Progress,
-    response: Response,
     evidence: Evidence,
     weighed: Sequence[Weighed],
     started: float,
 ) -> CaseResult:
-    case = cell.case
-    overflow: str | None = None
-    score: float | None = None
-    try:
-        score = case_score(weighed)
-    except ScoreOverflow as error:
-        overflow = str(error)
+    case, response = cell.case, evidence.response
+    score, error, error_class = _scored(case.assertions, weighed)
     reason = services.empty_reason(response, evidence)
-    broken = [
-        (a.kind, w.outcome) for a, w in zip(case.assertions, weighed, strict=True) if w.outcome.status is Status.ERROR
-    ]
-    error_text, error_class = _error_of(broken, overflow)
     status = _status(
         errored=error_class is not None,
         skip=reason is not None and reason in services.suite.runner.skip_on_empty_reason,
@@ -112,21 +103,14 @@ def _judged(
         expect_fail=case.expect_fail is not None,
     )
     return CaseResult(
-        cell=cell.key,
-        case_key=cell.case_key,
-        name=case.description or case.id,
-        tags=case.tags,
         status=status,
         score=score,
-        vars=progress.vars,
-        prompt=_prompt_of(progress.request),
         output=response.output,
         tool_calls=response.tool_calls,
         asserts=tuple(_assert_result(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)),
         named_scores=_named_scores(case.assertions, weighed),
-        error=error_text,
+        error=error,
         error_class=error_class,
-        expect_fail_reason=case.expect_fail,
         empty_reason=reason,
         stop_reason=response.stop_reason,
         model=response.model,
@@ -134,13 +118,12 @@ def _judged(
         usage=response.usage,
         cost_usd=response.cost_usd,
         latency_ms=response.latency_ms,
-        wall_ms=_elapsed_ms(started),
         attempts=response.attempts,
         cached=response.cached,
         raw=response.raw,
         metadata=response.metadata,
         unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),
-        **services.digests(cell),
+        **_asked(cell, services, progress, started),
     )
 
 
@@ -148,21 +131,50 @@ def _unanswered(
     cell: Cell, services: Services, progress: _Progress, error: ClassifiedError, started: float
 ) -> CaseResult:
     return CaseResult(
-        cell=cell.key,
-        case_key=cell.case_key,
-        name=cell.case.description or cell.case.id,
-        tags=cell.case.tags,
         status=CaseStatus.ERROR,
-        vars=progress.vars,
-        prompt=_prompt_of(progress.request),
         error=error.message,
         error_class=error.error_class,
         error_details=error.details,
-        expect_fail_reason=cell.case.expect_fail,
-        wall_ms=_elapsed_ms(started),
         attempts=progress.attempts,
-        **services.digests(cell),
+        **_asked(cell, services, progress, started),
     )
+
+
+def _asked(cell: Cell, services: Services, progress: _Progress, started: float) -> dict[str, Any]:
+    """The fields of a result that do not depend on the answer."""
+    case = cell.case
+    return {
+        "cell": cell.key,
+        "case_key": cell.case_key,
+        "name": case.description or case.id,
+        "tags": case.tags,
+        "vars": progress.vars,
+        "prompt": _prompt_of(progress.request),
+        "expect_fail_reason": case.expect_fail,
+        "wall_ms": round((time.perf_counter() - started) * 1_000, 3),
+        **services.digests(cell),
+    }
+
+
+def _scored(
+    assertions: Sequence[Assertion], weighed: Sequence[Weighed]
+) -> tuple[float | None, str | None, ErrorClass | None]:
+    """The case's score, and what broke if anything did."""
+    try:
+        score = case_score(weighed)
+    except ScoreOverflow as error:
+        return None, str(error), ErrorClass.ASSERT_FAILED
+    broken = [
+        (a.kind, w.outcome)
+        for a, w in zip(assertions, weighed, strict=True)
+        if w.outcome.status is Status.ERROR
+    ]
+    if not broken:
+        return score, None, None
+    kind, first = broken[0]
+    more = f" (and {len(broken) - 1} more errored)" if len(broken) > 1 else ""
+    classes = [outcome.error_class for _, outcome in broken if outcome.error_class is not None]
+    return score, f"{kind} assertion errored: {first.reason}{more}", collapse(classes)
 
 
 def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> CaseStatus:
@@ -174,15 +186,6 @@ def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> Ca
     if expect_fail:
         return CaseStatus.XPASS if passes else CaseStatus.XFAIL
     return CaseStatus.PASS if passes else CaseStatus.FAIL
-
-
-def _error_of(broken: Sequence[tuple[str, Outcome]], overflow: str | None) -> tuple[str | None, ErrorClass | None]:
-    if not broken:
-        return overflow, ErrorClass.ASSERT_FAILED if overflow else None
-    kind, first = broken[0]
-    more = f" (and {len(broken) - 1} more errored)" if len(broken) > 1 else ""
-    classes = [outcome.error_class for _, outcome in broken if outcome.error_class is not None]
-    return f"{kind} assertion errored: {first.reason}{more}", collapse(classes)
 
 
 def _is_judgement(outcome: Outcome) -> bool:
@@ -222,8 +225,8 @@ def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -
 def _prompt_of(request: Request | None) -> Json:
     if request is None or (request.text is None and request.transcript is None):
         return None
-    return {"text": request.text} if request.text is not None else {"messages": msgspec.to_builtins(request.transcript)}
-
-
-def _elapsed_ms(started: float) -> float:
-    return round((time.perf_counter() - started) * 1_000, 3)
+    return (
+        {"text": request.text}
+        if request.text is not None
+        else {"messages": msgspec.to_builtins(request.transcript)}
+    )

@@ -120,6 +120,10 @@ def _chosen(wanted: tuple[str, ...], offered: tuple, what: str) -> tuple:
     for name in wanted:
         if name not in known:
             close = nearest(name, known)
-            hint = f"did you mean {close!r}?" if close else f"the suite has {', '.join(map(repr, known)) or 'none'}"
+            hint = (
+                f"did you mean {close!r}?"
+                if close
+                else f"the suite has {', '.join(map(repr, known)) or 'none'}"
+            )
             raise UsageError(f"no {what} {name!r} in the suite; {hint}")
     return tuple(item for item in offered if item.id in wanted)

@@ -11,7 +11,9 @@ from evenhand.model.suite import Case, HistoryMarker, MessageTemplate, Prompt, S
 from evenhand.template import Engine, Scope, Val
 
 
-def render_request(suite: Suite, case: Case, prompt: Prompt | None, repeat: int, vars: Mapping[str, Json], scope: Scope) -> Request:
+def render_request(
+    suite: Suite, case: Case, prompt: Prompt | None, repeat: int, vars: Mapping[str, Json], scope: Scope
+) -> Request:
     """The question of one cell. Raises `TemplateError` where a template does not render."""
     engine = suite.engine
     text: str | None = None

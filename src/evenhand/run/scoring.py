@@ -69,7 +69,9 @@ def case_passes(items: Iterable[Weighed], score: float | None, threshold: float 
     return all(item.outcome.status is not Status.FAIL for item in items)
 
 
-def graders_matter(local: Sequence[Weighed], graded_weights: Sequence[float], threshold: float | None) -> bool:
+def graders_matter(
+    local: Sequence[Weighed], graded_weights: Sequence[float], threshold: float | None
+) -> bool:
     """Whether graded assertions, each scoring somewhere in [0, 1], can still change the case's verdict.
 
     Without a threshold they can as long as every local assertion passed, whatever their weights. With one they

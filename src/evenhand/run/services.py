@@ -70,7 +70,6 @@ class Services:
         """The open session of a provider."""
         return self._sessions[provider_id]
 
-
     def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
         """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""
         reason = empty_reason(response)
