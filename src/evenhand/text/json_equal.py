@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from evenhand.text.excerpt import clipped, contrast, quoted
@@ -90,11 +89,17 @@ def _members(expected: Any, found: Any) -> Iterator[tuple[Step, Any, Any]]:
         for key, wanted in expected.items():
             yield key, wanted, found.get(key, _ABSENT)
         if len(found) > len(expected):  # otherwise something was missing above, or both have the same keys
-            yield from ((key, _ABSENT, item) for key, item in found.items() if key not in expected)
-    else:
-        yield from (
-            (index, *pair) for index, pair in enumerate(zip_longest(expected, found, fillvalue=_ABSENT))
-        )
+            for key in found:
+                if key not in expected:
+                    yield key, _ABSENT, found[key]
+        return
+    for index, (wanted, got) in enumerate(zip(expected, found, strict=False)):
+        yield index, wanted, got
+    shorter = min(len(expected), len(found))
+    if len(expected) > shorter:
+        yield shorter, expected[shorter], _ABSENT
+    elif len(found) > shorter:
+        yield shorter, _ABSENT, found[shorter]
 
 
 def _is_same_scalar(a: Any, b: Any) -> bool:

@@ -31,6 +31,8 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _CUT_WORD = re.compile(r"(?:-|t|tr|tru|f|fa|fal|fals|n|nu|nul)\Z")
 _CUT_NUMBER = re.compile(rf"{_WHOLE}(?:\.|(?:\.[0-9]+)?[eE][+-]?)\Z")
 
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,19}")
+
 _OPENERS = ("[", "{")
 _FOLLOWERS = (",", "]", "}")
 
@@ -207,7 +209,8 @@ def _unended(text: str, position: int, is_object: bool) -> NotJson:
 
 
 def _unexpected(text: str, position: int, expected: str) -> NotJson:
-    found = text[position : position + 1]
+    word = _WORD.match(text, position)
+    found = word[0] if word else text[position : position + 1]
     if not found:
         return NotJson(f"the text ends where {expected} should follow", position, truncated=True)
     shown = f"`{found}`" if found.isprintable() else f"U+{ord(found):04X}"
