@@ -87,7 +87,7 @@ class UserCode:
             raise CannotLoad(
                 f"`{self.target.function}` in {self.target.home} must be a function, found {kind}"
             )
-        return found
+        return cast("Callable[[Any], Any]", found)
 
     def _refuse_mix_up(self, module: ModuleType) -> None:
         """A module that was loaded earlier from elsewhere must not stand in for one that lies beside the code."""
