@@ -1,4 +1,4 @@
-"""Time as the engine sees it, so that waits can be tested without waiting."""
+"""Time as the engine sees it, so that tests can wait without waiting."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where retries, rate limits and measured times get the time from."""
+    """A monotonic clock and a way to wait."""
 
     def monotonic(self) -> float:
         """Seconds since some fixed moment; never goes back."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many seconds."""
+        """Wait; other work goes on meanwhile."""
         ...
 
 
 class SystemClock:
-    """The real time."""
+    """The machine's own clock."""
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment; never goes back."""
+        """Seconds since some fixed moment."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many seconds."""
+        """Wait on the running event loop."""
         await asyncio.sleep(seconds)
