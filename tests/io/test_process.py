@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.programs import exists, is_gone, program, run, written_pids
 
 from evenhand.io.process import STDERR_LIMIT, Child, Command, ProcessFailed, exit_text, run_process
+from support.programs import exists, is_gone, program, run, written_pids
 
 MB = 1024 * 1024
 
@@ -141,16 +141,24 @@ def test_a_program_that_ignores_the_request_to_end_is_killed(tmp_path):
 
 def test_a_program_may_tidy_up_when_it_is_asked_to_end(tmp_path):
     source = """
-        import signal, sys, time
+        import os, signal, sys, time
         def leave(*_):
             open('tidied', 'w').close()
             sys.exit(0)
         signal.signal(signal.SIGTERM, leave)
-        open('ready', 'w').close()
+        print(os.getpid(), file=open('pids', 'w'), flush=True)
         time.sleep(600)
     """
-    failure(command(tmp_path, source), timeout_ms=700)
-    assert (tmp_path / "ready").exists() == (tmp_path / "tidied").exists()
+
+    async def cancelled() -> None:
+        call = asyncio.create_task(run_process(command(tmp_path, source)))
+        await written_pids(tmp_path / "pids")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    run(cancelled())
+    assert (tmp_path / "tidied").exists()
 
 
 def test_processes_that_a_program_started_end_with_it(tmp_path):

@@ -50,12 +50,12 @@ def open_session(
     provider: Provider, directory: Path, *, concurrency: int = 1, timeout_ms: float | None = None
 ) -> Session:
     """A provider opened for a suite in that folder."""
-    return provider.open(
-        ProviderContext(directory=directory, concurrency=concurrency, timeout_ms=timeout_ms)
-    )
+    return provider.open(ProviderContext(directory=directory, concurrency=concurrency, timeout_ms=timeout_ms))
 
 
-def ask(provider: Provider, directory: Path, *requests: Request, **context: Any) -> list[Response | ProviderError]:
+def ask(
+    provider: Provider, directory: Path, *requests: Request, **context: Any
+) -> list[Response | ProviderError]:
     """What each request brings, one after the other, in one session: a response or the error that was raised."""
 
     async def all_of_them() -> list[Response | ProviderError]:
@@ -98,6 +98,10 @@ def is_gone(pid: int) -> bool:
 
 async def written_pids(path: Path, count: int = 1) -> list[int]:
     """The process ids that programs have written to a file, one a line, once there are that many."""
-    while not path.exists() or len(lines := path.read_text().split()) < count:
+    while len(pids := _pids(path)) < count:  # noqa: ASYNC110  (a file has no event to wait for)
         await asyncio.sleep(0.01)
-    return [int(line) for line in lines]
+    return pids
+
+
+def _pids(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().split()] if path.exists() else []

@@ -178,21 +178,23 @@ class Child:
         return self._streams.exited
 
     async def stop(self) -> None:
-        """End the program with its process group, if it still runs, and release everything. May be called again."""
+        """End the program with its process group, if it still runs, and release everything. May be called again.
+
+        Cancelled while it waits for the program to tidy up, it kills at once.
+        """
         if self._released:
             return
         try:
             if not self._streams.exited:
                 end_group(self.pid, at_once=False)
                 await self.ended(within_s=STOP_GRACE_S)
-                end_group(self.pid, at_once=True)
-                await self.ended(within_s=LAST_WAIT_S)
         finally:
+            if not self._streams.exited or self._streams.open_pipes:
+                end_group(self.pid, at_once=True)
+            await self.ended(within_s=LAST_WAIT_S)
             self._release()
 
     def _release(self) -> None:
-        if not self._streams.exited or self._streams.open_pipes:
-            end_group(self.pid, at_once=True)
         self._released = True
         stdin = self._spawned.stdin
         # A closed transport must not be aborted: its file number may already belong to another child.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, UsageError, dotted
+from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
 from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
@@ -60,32 +60,35 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
         return [found.under("target") for found in target_problems(self.target, directory, allowed_outside)]
 
     def open(self, context: ProviderContext) -> PythonSession:
-        """Load the function. Where that fails, every call reports it."""
-        return PythonSession(self.target, self.timeout_ms, context)
+        """Load the function. Raises `ProviderError` where that fails."""
+        parsed = parse_target(self.target)
+        if parsed is None:
+            raise ProviderError(f"a target must name a function, found {self.target!r}; {FORMS}", _CLASS)
+        try:
+            code = UserCode(parsed, context.directory)
+        except CannotLoad as failure:
+            raise ProviderError(failure.message, _CLASS, details=failure.details) from None
+        return PythonSession(self, code, context)
+
+
+_CLASS = ErrorClass.EXEC_FAILED
+"""The code under test broke: the same fault as a program that crashes."""
 
 
 class PythonSession:
     """A loaded function and the threads that it is called in."""
 
-    def __init__(self, target: str, timeout_ms: float, context: ProviderContext) -> None:
-        self._target = target
-        limit_ms = context.timeout_ms
-        # A limit of the run that is as short is kept by the run alone.
-        self._timeout_s = None if limit_ms is not None and limit_ms <= timeout_ms else timeout_ms / 1000
+    def __init__(self, provider: Python, code: UserCode, context: ProviderContext) -> None:
+        self._target = provider.target
+        self._code = code
+        self._is_async = _is_async(code.function)
         self._threads = CallThreads(context.concurrency, name="python-provider")
-        self._code: UserCode | None = None
-        self._failure: CannotLoad | None = None
-        self._is_async = False
-        try:
-            self._code = _load(target, context.directory)
-            self._is_async = _is_async(self._code.function)
-        except CannotLoad as failure:
-            self._failure = failure
+        # A limit of the run that is as short is kept by the run alone.
+        run_keeps_time = context.timeout_ms is not None and context.timeout_ms <= provider.timeout_ms
+        self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1000
 
     async def complete(self, request: Request) -> Response:
         """Call the function and read what it returns. Raises `ProviderError`."""
-        if self._code is None:
-            raise self._cannot_load()
         returned = await self._limited(self._code.function, _own_copy(request))
         # Most functions return text; it needs no further look.
         return Response(output=returned) if type(returned) is str else self._response(returned)
@@ -93,8 +96,7 @@ class PythonSession:
     async def close(self) -> None:
         """Let go of the threads and of the loaded modules."""
         self._threads.close()
-        if self._code is not None:
-            self._code.close()
+        self._code.close()
 
     async def _limited(self, function: Callable[[Any], Any], request: Request) -> Any:
         if self._timeout_s is None:
@@ -117,7 +119,7 @@ class PythonSession:
                 f"{self._target} was not called: {MAX_STUCK} earlier calls still run after their time was up, and "
                 "Python cannot stop them; give it a time-out of its own, or run it as an `exec` provider"
             )
-            raise ProviderError(message, ErrorClass.EXEC_FAILED) from None
+            raise ProviderError(message, _CLASS) from None
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -132,12 +134,7 @@ class PythonSession:
         if isinstance(error, ProviderError) and error.error_class not in SUITE_FAULTS:
             return error
         message = f"{self._target} raised {raised(error)}"
-        return ProviderError(message, ErrorClass.EXEC_FAILED, details=traceback_details(error))
-
-    def _cannot_load(self) -> ProviderError:
-        failure = self._failure
-        assert failure is not None  # noqa: S101  (either the code or the failure is there)
-        return ProviderError(failure.message, ErrorClass.EXEC_FAILED, details=failure.details)
+        return ProviderError(message, _CLASS, details=traceback_details(error))
 
     def _response(self, returned: Any) -> Response:
         try:
@@ -151,13 +148,6 @@ class PythonSession:
                 f"{in_words(returned)}: {where} {error.message}"
             )
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
-
-
-def _load(target: str, directory: Path) -> UserCode:
-    parsed = parse_target(target)
-    if parsed is None:
-        raise UsageError(f"a target must name a function, found {target!r}; {FORMS}")
-    return UserCode(parsed, directory)
 
 
 def _is_async(function: Callable[[Any], Any]) -> bool:

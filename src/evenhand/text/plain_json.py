@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-MAX_DEPTH = 500
-"""Levels of nesting; beyond them, writing the value would exhaust the stack."""
+MAX_DEPTH = 200
+"""Levels of nesting: no data that people make is deeper, and code that walks the value keeps its stack."""
 
 MAX_INTEGER_BITS = 14_000
 """Just under the 4,300 digits at which Python refuses to write an integer."""
