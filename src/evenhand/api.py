@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from evenhand.config.load import load_suite
 from evenhand.errors import ExitCode
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, Run, Summary
+from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
 from evenhand.model.suite import Suite
 from evenhand.session import Observer, RunOptions, execute_run
 from evenhand.store.state import state_directory, store_path
@@ -63,7 +63,8 @@ class FinishedRun:
 
     def cases(self, *, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
         """The results, read from the store as they are asked for."""
-        return self._store.results(self.run.run_id, statuses=statuses)
+        wanted = None if statuses is None else [CaseStatus(status) for status in statuses]
+        return self._store.results(self.run.run_id, statuses=wanted)
 
 
 def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.environ) -> RunStore:

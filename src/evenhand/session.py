@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import Mapping
 from typing import Annotated, Protocol
 
@@ -18,6 +20,7 @@ from evenhand.model.suite import Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
+from evenhand.store.redaction import Redactor, secret_values
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
