@@ -57,6 +57,8 @@ class Assertion(
     """Whether an answer from the cache would make the verdict meaningless."""
     needs_tool_calls: ClassVar[bool] = False
     """Whether the verdict needs a provider that reports tool calls."""
+    scores_freely: ClassVar[bool] = False
+    """Whether scores may lie outside [0, 1], as those of scripts; thresholds then may as well."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def problems(self, engine: Engine) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 
@@ -44,12 +44,14 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()
     rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
-    timeout_ms: Annotated[
-        float | None, Meta(gt=0, description="Time for one call; by default the provider's own limit.")
-    ] = None
-    case_timeout_ms: Annotated[
-        float | None, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")
-    ] = None
+    timeout_ms: (
+        Annotated[float, Meta(gt=0, description="Time for one call; by default the provider's own limit.")]
+        | None
+    ) = None
+    case_timeout_ms: (
+        Annotated[float, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")]
+        | None
+    ) = None
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
     ] = True
@@ -62,12 +64,23 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ] = ()
 
 
+class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of a transcript before rendering. Name and id are taken as they are written."""
+
+    name: str
+    arguments: Val
+    id: str | None = None
+
+
 class MessageTemplate(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of a prompt before rendering: `content` is a template or a list of blocks."""
+    """One turn of a prompt or history before rendering: `content` renders to text or to a list of blocks.
+
+    What is no template (a model's thinking, turns from data files) is marked so inside the value.
+    """
 
     role: Role
-    content: Any = None
-    tool_calls: tuple[Any, ...] = ()
+    content: Val
+    tool_calls: tuple[ToolCallTemplate, ...] = ()
     tool_call_id: str | None = None
 
 
