@@ -12,6 +12,7 @@ from typing import Any
 from evenhand.config.file_document import DOCUMENT_EXTENSIONS, ReadDocument, read_document
 from evenhand.config.regular_file import read_bounded_text
 from evenhand.config.sandbox import FoundFile, Sandbox
+from evenhand.config.sources.source import kind_of_value
 from evenhand.errors import DocumentPath, Location, Problem, SuiteError
 from evenhand.registry import nearest
 from evenhand.template.val import is_raw
@@ -37,7 +38,7 @@ class FileValues:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._kept: dict[tuple[str, bool], Any] = {}
+        self._kept: dict[tuple[str, bool, bool], Any] = {}
         self._kept_bytes = 0
 
     def resolve(self, value: Any, locate: Locate) -> Any:
@@ -53,23 +54,27 @@ class FileValues:
             raise SuiteError(resolution.problems)
         return resolved
 
-    def load(self, reference: str, *, parse: bool, chain: tuple[str, ...]) -> Any:
-        """What a file holds, its own marks replaced; `chain` are the files that led to it. Raises `SuiteError`."""
-        key = (reference, parse)
+    def load(self, reference: str, *, parse: bool, raw: bool, chain: tuple[str, ...]) -> Any:
+        """What a file holds, its own marks replaced unless `raw`; `chain` are the files that led to it.
+
+        Raises `SuiteError`.
+        """
+        key = (reference, parse, raw)
         if key in self._kept:
             return self._kept[key]
         file = self._sandbox.data_file(reference)
-        if parse and file.extension in DOCUMENT_EXTENSIONS:
-            content = self._parsed(file, chain)
-        else:
+        if not parse or file.extension not in DOCUMENT_EXTENSIONS:
             content = read_bounded_text(file.path, file.name)
-        size = file.path.stat().st_size
-        if self._kept_bytes + size <= MAX_KEPT_BYTES:
-            self._kept_bytes += size
+        elif raw:
+            content = read_document(file).value
+        else:
+            content = self._with_nested(file, chain)
+        if self._kept_bytes + file.size_bytes <= MAX_KEPT_BYTES:
+            self._kept_bytes += file.size_bytes
             self._kept[key] = content
         return content
 
-    def _parsed(self, file: FoundFile, chain: tuple[str, ...]) -> Any:
+    def _with_nested(self, file: FoundFile, chain: tuple[str, ...]) -> Any:
         if file.relative in chain:
             circle = " → ".join([*chain[chain.index(file.relative) :], file.relative])
             raise SuiteError([Problem(f"the files lead back to themselves: {circle}")])
@@ -109,19 +114,23 @@ class _Resolution:
         if not self._is_valid(mark, path):
             return None
         try:
-            content = self._files.load(mark[FILE_MARK], parse=mark.get("parse", True), chain=self._chain)
+            parse, raw = mark.get("parse", True), mark.get("raw", False)
+            content = self._files.load(mark[FILE_MARK], parse=parse, raw=raw, chain=self._chain)
         except SuiteError as error:
             self._adopt(error, path)
             return None
-        return {"$raw": content} if mark.get("raw", False) else content
+        return {"$raw": content} if raw else content
 
     def _is_valid(self, mark: dict[str, Any], path: DocumentPath) -> bool:
         before = len(self.problems)
         if not isinstance(mark[FILE_MARK], str):
-            self._report(f"`$file` must be a string path, found {mark[FILE_MARK]!r}", (*path, FILE_MARK))
+            found = kind_of_value(mark[FILE_MARK])
+            self._report(f"`$file` must be a string path, found {found}", (*path, FILE_MARK))
         for key, option in mark.items():
             if key in _OPTIONS and not isinstance(option, bool):
-                self._report(f"`{key}` of `$file` must be true or false, found {option!r}", (*path, key))
+                self._report(
+                    f"`{key}` of `$file` must be true or false, found {kind_of_value(option)}", (*path, key)
+                )
             elif key != FILE_MARK and key not in _OPTIONS:
                 meant = nearest(key, _OPTIONS)
                 hint = f"did you mean {meant!r}?" if meant else "its options are `parse` and `raw`"

@@ -37,6 +37,8 @@ class FoundFile(NamedTuple):
     """As the suite refers to it: relative to its folder, with `/` between the parts."""
     name: str
     """What messages call it."""
+    size_bytes: int = 0
+    """How large it was when it was found."""
 
     @property
     def extension(self) -> str:
@@ -116,9 +118,9 @@ class Sandbox:
             raise _refused(f"{reference!r} is not valid Unicode", "rename the file")
         real = _real(reference, full)
         _check_inside(reference, real, roots, area)
-        _check_regular(reference, real)
+        size_bytes = _size_of(reference, real)
         normal = os.path.normpath(reference)
-        return FoundFile(real, normal.replace(os.sep, "/"), str(self.directory / normal))
+        return FoundFile(real, normal.replace(os.sep, "/"), str(self.directory / normal), size_bytes)
 
 
 def find_repository(directory: Path) -> Path | None:
@@ -184,21 +186,24 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def _check_regular(reference: str, real: Path) -> None:
+def _size_of(reference: str, real: Path) -> int:
+    """Bytes of a file that is there and regular."""
     try:
-        kind = kind_of(real.stat().st_mode)
+        status = real.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise _refused(f"no such file, found {reference!r}", _meant(real)) from None
     except OSError as error:
         raise _refused(f"{reference[:60]!r} cannot be read: {reason_of(error)}") from None
     except ValueError:
         raise _refused(f"{reference!r} holds characters that no path may hold") from None
+    kind = kind_of(status.st_mode)
     if kind == "a folder":
         raise _refused(
             f"{reference!r} is a folder", f"name files in it, as in `{reference.rstrip('/')}/*.yaml`"
         )
     if kind is not None:
         raise _refused(f"{reference!r} is {kind}", "name a regular file")
+    return status.st_size
 
 
 def _meant(missing: Path) -> str:

@@ -23,7 +23,10 @@ class ReadText(NamedTuple):
 
 
 class SuiteFiles:
-    """The files of one load. Every method raises `SuiteError`; a problem without a location belongs to the reference."""
+    """The files of one load.
+
+    Every method raises `SuiteError`; a problem without a location belongs where the reference stands.
+    """
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
