@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from evenhand.config.expected_type import accepts, is_container, named
+from evenhand.config.expected_type import accepts, is_container, named, pruned
 from evenhand.config.findings import Place
 from evenhand.config.wording import found, in_words
 from evenhand.registry import nearest
@@ -50,10 +50,8 @@ def decode_partly(cls: type[S], value: Any, place: Place) -> S | None:
     whole = decode(cls, value, place)
     if whole is not None or not isinstance(value, dict):
         return whole
-    fields = {field.encode_name: field for field in struct_type(cls).fields}
-    sound = {key: item for key, item in value.items() if key in fields and accepts(fields[key].type, item)}
     try:
-        return convert(sound, cls)
+        return convert(pruned(struct_type(cls), value), cls)
     except UNFIT:
         return None
 
@@ -98,7 +96,11 @@ def _explain(expected: inspect.Type, value: Any, place: Place) -> None:
             for index, item in enumerate(value):
                 _explain(expected.item_type, item, place.inside(index))
         case _ if not accepts(expected, value):
-            place.report(f"expected {named(expected)}, found {found(value)}")
+            is_sole = isinstance(expected, (inspect.ListType, inspect.VarTupleType)) and isinstance(
+                value, str
+            )
+            hint = "write a list, even of one item" if is_sole else ""
+            place.report(f"expected {named(expected)}, found {found(value)}", hint)
 
 
 def _explain_union(expected: inspect.UnionType, value: Any, place: Place) -> None:

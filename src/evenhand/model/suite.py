@@ -10,7 +10,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
-from evenhand.model.exchange import Role, Tool
+from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -143,7 +143,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...] = ()
     """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}
-    """sha256 by part (prompts, providers, tests, asserts): equal digests mean an equal question."""
+    """sha256 by part (prompts, providers, tests, asserts, files, env): equal digests mean an equal question."""
+    snapshot: Json = None
+    """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
 
     @property
     def directory(self) -> Path:
