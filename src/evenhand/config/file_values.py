@@ -12,7 +12,7 @@ from typing import Any
 from evenhand.config.file_document import DOCUMENT_EXTENSIONS, ReadDocument, read_document
 from evenhand.config.regular_file import read_bounded_text
 from evenhand.config.sandbox import FoundFile, Sandbox
-from evenhand.config.sources.source import kind_of_value
+from evenhand.config.wording import found
 from evenhand.errors import DocumentPath, Location, Problem, SuiteError
 from evenhand.registry import nearest
 from evenhand.template.val import is_raw
@@ -124,13 +124,10 @@ class _Resolution:
     def _is_valid(self, mark: dict[str, Any], path: DocumentPath) -> bool:
         before = len(self.problems)
         if not isinstance(mark[FILE_MARK], str):
-            found = kind_of_value(mark[FILE_MARK])
-            self._report(f"`$file` must be a string path, found {found}", (*path, FILE_MARK))
+            self._report(f"`$file` must be a string path, found {found(mark[FILE_MARK])}", (*path, FILE_MARK))
         for key, option in mark.items():
             if key in _OPTIONS and not isinstance(option, bool):
-                self._report(
-                    f"`{key}` of `$file` must be true or false, found {kind_of_value(option)}", (*path, key)
-                )
+                self._report(f"`{key}` of `$file` must be true or false, found {found(option)}", (*path, key))
             elif key != FILE_MARK and key not in _OPTIONS:
                 meant = nearest(key, _OPTIONS)
                 hint = f"did you mean {meant!r}?" if meant else "its options are `parse` and `raw`"

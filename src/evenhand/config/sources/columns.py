@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evenhand.config.json_text import BadJson, decode_json
-from evenhand.config.sources.source import kind_of_value
+from evenhand.config.wording import found
 from evenhand.registry import nearest
 
 MAX_DIGITS = 400
@@ -172,7 +172,7 @@ def _given(name: str, value: Any) -> Any:
     }
     if fits.get(name):
         return value
-    raise BadCell(f"must be text, found {kind_of_value(value)}")
+    raise BadCell(f"must be text, found {found(value)}")
 
 
 def _verbatim(cell: str) -> str:
@@ -203,7 +203,7 @@ def _assertions(cell: str) -> Any:
         return msgspec.UNSET
     value = _json(cell)
     if not isinstance(value, list):
-        raise BadCell(f"must be a JSON list of assertions, found {kind_of_value(value)}")
+        raise BadCell(f"must be a JSON list of assertions, found {found(value)}")
     return value
 
 

@@ -11,7 +11,8 @@ import msgspec
 from evenhand.config.json_text import BadJson, decode_json, offset_of
 from evenhand.config.raw_case import RawCase
 from evenhand.config.regular_file import open_regular, open_utf8
-from evenhand.config.sources.source import FileSource, kind_of_value
+from evenhand.config.sources.source import FileSource
+from evenhand.config.wording import found
 from evenhand.errors import DocumentPath, Location, Problem, SuiteError
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -93,6 +94,5 @@ def _object(line: bytes) -> dict[str, Any]:
         )
     document = decode_json(line)
     if type(document) is not dict:
-        found = kind_of_value(document)
-        raise BadJson(f"a line must hold an object with the keys of a test, found {found}")
+        raise BadJson(f"a line must hold an object with the keys of a test, found {found(document)}")
     return document

@@ -15,14 +15,6 @@ from evenhand.template import Val
 MAX_PROBLEMS = 100
 """Problems of one file after which reading it stops."""
 
-_KINDS = (
-    (bool, "a boolean"),
-    (int | float, "a number"),
-    (str, "a text"),
-    (list, "a list"),
-    (dict, "an object"),
-)
-
 
 class FileSource:
     """Cases from one file, read again from its start by each iteration.
@@ -94,11 +86,6 @@ class RowOrigin(msgspec.Struct, frozen=True, gc=False):
     def locate(self, path: DocumentPath) -> Location:
         """The line that the row begins on, whatever the path."""
         return Location(self.file, self.line)
-
-
-def kind_of_value(value: object) -> str:
-    """What a JSON value is, in words that follow `found`."""
-    return next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
 
 
 def settle_ids(sources: Iterable[FileSource]) -> None:

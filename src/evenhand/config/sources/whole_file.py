@@ -7,7 +7,8 @@ from typing import Any
 
 from evenhand.config.file_document import ReadDocument, read_document
 from evenhand.config.raw_case import RawCase
-from evenhand.config.sources.source import FileSource, kind_of_value
+from evenhand.config.sources.source import FileSource
+from evenhand.config.wording import found
 from evenhand.errors import DocumentPath, Problem, SuiteError
 from evenhand.registry import nearest
 
@@ -23,7 +24,7 @@ class WholeFileSource(FileSource):
         for index, case in enumerate(cases):
             path: DocumentPath = (*base, index)
             if not isinstance(case, dict):
-                message = f"a test must be a mapping, found {kind_of_value(case)}"
+                message = f"a test must be a mapping, found {found(case)}"
                 yield Problem(message, path, "", document.locate(path))
                 continue
             yield RawCase(
@@ -56,7 +57,7 @@ class WholeFileSource(FileSource):
             base, value = ("tests",), value.get("tests")
         if isinstance(value, list):
             return base, value
-        message = f"must hold a list of tests, found {kind_of_value(value)}"
+        message = f"must hold a list of tests, found {found(value)}"
         hint = "write a list, or a mapping with the list under `tests`"
         raise SuiteError([Problem(message, base, hint, document.locate(base))])
 
