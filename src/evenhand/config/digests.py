@@ -7,16 +7,10 @@ from typing import Any
 
 import msgspec
 
-from evenhand.template import Val
+from evenhand.template import authored
 
 
-def _encoded(value: Any) -> Any:
-    if isinstance(value, Val):
-        return value.authored
-    raise TypeError(f"{type(value).__name__} cannot be part of a digest")
-
-
-_encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_encoded)
+_encoder = msgspec.json.Encoder(order="deterministic", enc_hook=authored)
 
 
 def canonical(value: Any) -> bytes:
