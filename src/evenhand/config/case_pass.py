@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from evenhand.config.case_builder import CaseBuilder
 from evenhand.config.case_checks import CaseChecker
 from evenhand.config.case_stream import CaseStream, StreamedCases, WrittenCases
-from evenhand.config.digests import PartDigest, canonical
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Findings, Place
 from evenhand.config.ledger import Ledger
+from evenhand.config.question_digest import PartDigest, canonical
 from evenhand.config.raw_case import CaseSource, RawCase
 from evenhand.errors import Location, Problem, SuiteError
 from evenhand.model.suite import Case

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from evenhand.config.case_stream import WrittenCases, raw_case
 from evenhand.config.decode import decode
@@ -12,35 +13,61 @@ from evenhand.config.findings import Place
 from evenhand.config.raw_case import CaseSource, RawCase
 from evenhand.config.sandbox import Sandbox
 from evenhand.config.sources import FileSource, open_sources, settle_ids
+from evenhand.config.sources.generator import CommandGenerator, FunctionGenerator, read_generator
 from evenhand.config.wording import found
 from evenhand.errors import SuiteError
 
-OpenGenerator = Callable[[Any, Place], CaseSource | None]
-"""Makes a source of a written generator; None after reporting what is wrong with it."""
+Generator = CommandGenerator | FunctionGenerator
 
 
-def open_entries(
-    values: Sequence[Any], place: Place, sandbox: Sandbox, open_generator: OpenGenerator
-) -> list[CaseSource]:
-    """The sources of all cases in their order, generators last."""
-    sources: list[CaseSource] = []
-    generators: list[CaseSource] = []
+class Entries(NamedTuple):
+    """What a suite's `tests` hold."""
+
+    sources: list[CaseSource]
+    """Cases in the suite itself and in files, in their order."""
+    generators: list[tuple[Generator, Place]]
+    """What makes cases, not run yet; its cases come last."""
+
+
+def read_entries(values: Sequence[Any], place: Place, sandbox: Sandbox) -> Entries:
+    """The entries of a list, without those that were reported. Nothing is read or run yet."""
+    entries = Entries([], [])
     written: list[RawCase] = []
     for index, value in enumerate(values):
         at = place.inside(index)
         if is_written_case(value):
             if not written:
-                sources.append(WrittenCases(written))
+                entries.sources.append(WrittenCases(written))
             written.append(raw_case(value, index, place.origin))
             continue
         written = []
         if isinstance(value, dict) and GENERATOR in value:
-            generator = open_generator(value, at)
-            generators += [] if generator is None else [generator]
+            generator = read_generator(value, at, sandbox)
+            entries.generators.extend([] if generator is None else [(generator, at)])
         else:
-            sources += _files(value, at, sandbox)
+            entries.sources.extend(_files(value, at, sandbox))
+    return entries
+
+
+def run_generators(
+    generators: Sequence[tuple[Generator, Place]], sandbox: Sandbox, folder: Path
+) -> list[FileSource]:
+    """Run what makes cases and keep them in `folder`; what is wrong with the cases is reported.
+
+    Raises `GeneratorError` where a program fails and `StoreError` where its cases cannot be kept.
+    """
+    sources: list[FileSource] = []
+    for generator, place in generators:
+        try:
+            sources.append(generator.run(sandbox, folder))
+        except SuiteError as error:
+            place.adopt(error)
+    return sources
+
+
+def settle_all_ids(sources: Sequence[CaseSource]) -> None:
+    """Let files whose cases would get the same automatic ids say where they are instead."""
     settle_ids([source for source in sources if isinstance(source, FileSource)])
-    return sources + generators
 
 
 def is_written_case(entry: Any) -> bool:

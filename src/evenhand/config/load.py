@@ -6,6 +6,9 @@ locate → compose → settings → providers, prompts, defaults → one pass ov
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+import weakref
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,18 +22,18 @@ from evenhand.config.case_pass import CasePass
 from evenhand.config.collection import collection_paused
 from evenhand.config.compose import compose
 from evenhand.config.defaults import Defaults, read_defaults
-from evenhand.config.digests import digest_of
 from evenhand.config.document import FREE_KEY_PREFIX, WrittenSuite
-from evenhand.config.entries import is_written_case, open_entries
+from evenhand.config.entries import Entries, is_written_case, read_entries, run_generators, settle_all_ids
 from evenhand.config.environment import NamedVariables
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
 from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
-from evenhand.config.raw_case import CaseSource
+from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox, find_repository
 from evenhand.config.settings import read_settings
+from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import TurnReader
@@ -47,34 +50,44 @@ def load_suite(
     confined: bool = False,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     visible_variables: Collection[str] | None = None,
+    spool_folder: Path | None = None,
 ) -> Suite:
     """The suite at a path: a file, or a folder with an `evenhand.yaml`.
 
-    `environ` replaces the process's environment. Without `generators`, programs that write cases are left out.
-    `confined` keeps every file reference, code included, inside the suite's folder; `allow_outside` names folders
-    that references may lead to all the same. With `visible_variables`, the suite sees no other environment
-    variables than those.
+    `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
+    are left out. What is run keeps its cases in `spool_folder`, by default in a temporary one that lives as long
+    as the suite. `confined` is for a suite from a stranger: references stay inside its folder, and nothing is run.
+    `allow_outside` names folders that references may lead to all the same. With `visible_variables`, the suite sees
+    no other environment variables than those.
 
-    Raises `SuiteError` with every problem found.
+    Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
     file = locate_suite(Path(path))
-    environ = dict(os.environ if environ is None else environ)
+    variables = dict(os.environ if environ is None else environ)
     if visible_variables is not None:
-        environ = {name: value for name, value in environ.items() if name in visible_variables}
+        variables = {name: value for name, value in variables.items() if name in visible_variables}
     repository = None if confined else find_repository(file.parent)
     sandbox = Sandbox(file.parent, repository, tuple(Path(folder) for folder in allow_outside))
     with collection_paused():
-        return _Loading(file, sandbox, environ, generators).suite()
+        return _Loading(file, sandbox, variables, _Running(generators, confined, spool_folder)).suite()
+
+
+class _Running(NamedTuple):
+    """Whether what makes cases is run, and where its cases are kept."""
+
+    generators: bool
+    confined: bool
+    spool_folder: Path | None
 
 
 class _Loading:
     """One load: what its steps share."""
 
-    def __init__(self, file: Path, sandbox: Sandbox, environ: Mapping[str, str], generators: bool) -> None:
+    def __init__(self, file: Path, sandbox: Sandbox, environ: Mapping[str, str], running: _Running) -> None:
         self.file = file
         self.sandbox = sandbox
         self.environ = environ
-        self.generators = generators
+        self.running = running
         self.findings = Findings()
         self.engine = Engine()
         self.names = TemplateNames(self.engine)
@@ -141,9 +154,25 @@ class _Loading:
             names=self.names,
         )
         reading = CasePass(builder, checker, self.findings)
-        reading.read(open_entries(written.tests, root.inside("tests"), self.sandbox, self._generator))
+        entries = read_entries(written.tests, root.inside("tests"), self.sandbox)
+        generated = self._generated(entries)
+        settle_all_ids([*entries.sources, *generated])
+        reading.read([*entries.sources, *generated])
         checker.check_together(root)
         return reading
+
+    def _generated(self, entries: Entries) -> list[FileSource]:
+        """The cases that are made now. Nothing is run for a suite that is known to be wrong."""
+        if self.running.confined:
+            for _, place in entries.generators:
+                place.report("generators run code, which a suite in a sandbox may not")
+        if not (entries.generators and self.running.generators) or self.findings.problem_count:
+            return []
+        folder = self.running.spool_folder
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+            weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
+        return run_generators(entries.generators, self.sandbox, folder)
 
     def _environment(
         self,
@@ -161,11 +190,6 @@ class _Loading:
         for case in cases:
             named.add_expressions(case.assertions, ("tests",))
         return named.values(self.environ)
-
-    def _generator(self, value: Any, place: Place) -> CaseSource | None:
-        if not self.generators:
-            return None
-        raise NotImplementedError
 
 
 class _Parts(NamedTuple):

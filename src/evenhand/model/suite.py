@@ -44,14 +44,14 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()
     rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
-    timeout_ms: (
-        Annotated[float, Meta(gt=0, description="Time for one call; by default the provider's own limit.")]
-        | None
-    ) = None
-    case_timeout_ms: (
-        Annotated[float, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")]
-        | None
-    ) = None
+    timeout_ms: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one call; by default the provider's own limit."),
+    ] = None
+    case_timeout_ms: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one cell with all its attempts and assertions."),
+    ] = None
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
     ] = True

@@ -9,7 +9,6 @@ import msgspec
 
 from evenhand.template import authored
 
-
 _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=authored)
 
 
