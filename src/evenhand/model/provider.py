@@ -50,6 +50,8 @@ class Provider(
 
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
+    reads_vars: ClassVar[bool] = True
+    """Whether this type is given a case's vars beside the prompt."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 
