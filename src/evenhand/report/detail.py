@@ -26,7 +26,9 @@ _WORDS = {
 def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None:
     """Write every cell that the query yields, whole."""
     screen = Screen(out, page)
-    for case in cases():
+    for number, case in enumerate(cases()):
+        if number:
+            screen.rule()
         _head(screen, case, repeated=is_repeated(run))
         for label, text in _texts(case):
             screen.body(label, text)

@@ -84,7 +84,7 @@ def _fields(struct: msgspec.Struct) -> dict[str, Any]:
 
 def _is_default(field: msgspec.structs.FieldInfo, value: Any) -> bool:
     if field.default is not msgspec.NODEFAULT:
-        return value is field.default or (isinstance(value, (tuple, float)) and value == field.default)
+        return value is field.default
     return field.default_factory in (dict, list, set) and not value
 
 

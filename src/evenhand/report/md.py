@@ -53,8 +53,11 @@ def _figures(run: Run, explanation: str) -> Iterator[str]:
     if summary.unchecked:
         yield f"{counted(summary.unchecked, 'cell')} unchecked: nothing was judged there"
     yield from notes(run)
-    for reason, count in most_frequent(summary.empty_counts):
-        yield f"{counted(count, 'output')} empty: {code(reason)}"
+    if summary.empty_counts:
+        reasons = ", ".join(
+            f"{count:,} {code(reason)}" for reason, count in most_frequent(summary.empty_counts)
+        )
+        yield f"{counted(sum(summary.empty_counts.values()), 'output')} empty: {reasons}"
 
 
 def _failures(out: TextIO, groups: list[Group], more: int, repeated: bool, page: Page) -> None:

@@ -62,9 +62,8 @@ class Screen:
         room = self.width - indent
         if right and cell_len(text.plain) + cell_len(right.plain) + 2 <= room:
             text.append(" " * (room - cell_len(text.plain) - cell_len(right.plain))).append_text(right)
-        elif cell_len(text.plain) > room:
-            text.right_crop(len(text.plain) - len(cut(text.plain, room - len(self.glyphs.more))))
-            text.append(self.glyphs.more)
+        else:
+            self._crop(text, room)
         self._write(text, indent)
 
     def paragraph(
@@ -72,8 +71,9 @@ class Screen:
     ) -> None:
         """Text with line breaks at words, hanging to the right of `first`."""
         head = self._text([first])
+        self._crop(head, (self.width - indent) // 2)
         hang = cell_len(head.plain)
-        room = max(self.width - indent - hang, 20)
+        room = self.width - indent - hang
         lines = self._wrapped(text, room, max_lines)
         self._write(Text.assemble(head, (lines[0], style)), indent)
         for line in lines[1:]:
@@ -90,7 +90,7 @@ class Screen:
 
     def body(self, label: str, text: str) -> None:
         """A whole text under its label, long lines broken."""
-        self._write(Text(self._safe(label), style="bold"), 0)
+        self.line((label, "bold"))
         for line in text.removesuffix("\n").split("\n"):
             for piece in _broken(self._safe(line.removesuffix("\r")), self.width - 2):
                 self._write(Text.assemble((f"{self.glyphs.bar} ", "dim"), piece), 0)
@@ -102,6 +102,11 @@ class Screen:
     def blank(self) -> None:
         """An empty line."""
         self._out.write("\n")
+
+    def _crop(self, text: Text, room: int) -> None:
+        if cell_len(text.plain) > room:
+            text.right_crop(len(text.plain) - len(cut(text.plain, room - len(self.glyphs.more))))
+            text.append(self.glyphs.more)
 
     def _excerpt_lines(self, text: Clipped, lines: int, room: int) -> Iterator[tuple[str, str]]:
         if not text.head.strip():

@@ -11,7 +11,7 @@ from evenhand.report.figures import counted, effort, headline, most_frequent, no
 from evenhand.report.findings import MAX_CELLS, Group, find, group_of, unchecked
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import NOT_PASSING, asked_with, is_repeated, kind_label
-from evenhand.report.screen import Screen
+from evenhand.report.screen import Part, Screen
 
 MAX_ASSERTIONS = 8
 """Assertions that one group shows."""
@@ -159,12 +159,12 @@ def _notes(screen: Screen, run: Run, cases: Cases) -> None:
 
 def _error_classes(screen: Screen, run: Run) -> None:
     counts = most_frequent(run.summary.error_counts)
-    width = max((len(name) for name, _ in counts), default=0)
+    width = min(max((len(name) for name, _ in counts), default=0), 24)
     for name, count in counts:
         who = "the suite" if exit_code_of(name) is ExitCode.SUITE else "the machinery"
         advice = remedy(name)
         screen.paragraph(
-            (f"{name.ljust(width)}  {count:>4,}  ", "yellow"),
+            (f"{name[:width].ljust(width)}  {count:>4,}  ", "yellow"),
             f"{who}; {advice}" if advice else who,
             max_lines=3,
         )
@@ -175,13 +175,15 @@ def _error_classes(screen: Screen, run: Run) -> None:
 def _footer(screen: Screen, run: Run, page: Page) -> None:
     verdict = headline(run)
     screen.rule()
-    counts: list[str | tuple[str, str]] = []
+    counts: list[Part] = []
     for name, count in tallies(run.summary):
         counts += [", " if counts else "", (f"{count:,} {name}", _STYLES.get(name, "") if count else "dim")]
-    screen.line((verdict.word, "bold green" if verdict.good else "bold red"), "  ", *counts)
+    screen.line((verdict.word, "bold green" if verdict.good else "bold red"), "  ", *counts[:8])
+    if counts[8:]:
+        screen.line(" " * (len(verdict.word) + 2), *counts[9:])
     for text in (verdict.explanation, rate(run.summary), "; ".join(effort(run.summary))):
         if text:
             screen.paragraph("", text, max_lines=3)
-    stored = f"run {run.run_id}" + (f" in {page.stored_in}" if page.stored_in else "")
-    screen.paragraph("", stored, style="dim", max_lines=3)
-    screen.line((page.view_command, "cyan"))
+    stored = f"{run.run_id} in {page.stored_in}" if page.stored_in else run.run_id
+    screen.paragraph(("stored  ", "dim"), stored, style="dim", max_lines=3)
+    screen.line(("view    ", "dim"), (page.view_command, "cyan"))
