@@ -3,12 +3,12 @@ from __future__ import annotations
 import io
 
 from hypothesis import given, settings
-from support.golden import assert_golden
-from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, query, run_of
 
 from evenhand.model.exchange import ToolCall, Usage
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.report.detail import render
+from support.golden import assert_golden
+from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, query, run_of
 
 
 def detail(run: Run, *cases: CaseResult) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given
-from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, json_values
 
 from evenhand.model.result import CaseResult
 from evenhand.report.encode import _pieces, json_line
 from evenhand.template import Val
+from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, json_values
 
 DEPTH = 100_000
 

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.results import SAMPLE_RUN, run_of
 
 from evenhand.errors import ErrorClass
 from evenhand.model.result import RunStatus, Summary
 from evenhand.report import figures
+from support.results import SAMPLE_RUN, run_of
 
 
 @pytest.mark.parametrize(

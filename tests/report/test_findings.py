@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import pytest
-from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, cell_result, query, run_of
 
 from evenhand.model.result import CaseResult
 from evenhand.report.findings import MAX_CELLS, MAX_CLIPPED, clipped, find, unchecked
+from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, cell_result, query, run_of
 
 
 def test_failures_are_grouped_by_test_and_reasons_and_errors_by_class_and_message() -> None:

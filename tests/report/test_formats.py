@@ -6,10 +6,10 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.golden import assert_golden
-from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, rendered, run_of
 
 from evenhand.report import REPORTS, Page
+from support.golden import assert_golden
+from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, rendered, run_of
 
 
 def test_every_report_is_named_described_and_has_its_own_suffix() -> None:

@@ -6,9 +6,9 @@ import jsonschema_rs
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, cell_result, rendered, run_of
 
 from evenhand.model.result import RESULT_SCHEMA_VERSION, CaseResult, Run, RunDocument
+from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, cell_result, rendered, run_of
 
 SCHEMA = jsonschema_rs.validator_for(msgspec.json.schema(RunDocument), offline=True)
 

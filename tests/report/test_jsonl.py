@@ -5,9 +5,9 @@ import json
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, cell_result, rendered, run_of
 
 from evenhand.model.result import CaseResult
+from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, cell_result, rendered, run_of
 
 
 def test_lines_read_back_as_the_results() -> None:

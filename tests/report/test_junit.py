@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, rendered, run_of
 
 from evenhand.model.result import CaseResult, CaseStatus
 from evenhand.report.junit import MAX_TEXT
+from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, rendered, run_of
 
 ELEMENTS = {
     CaseStatus.PASS: [],
@@ -21,15 +21,15 @@ ELEMENTS = {
 }
 
 
-def suite_of(cases: list[CaseResult], **fields: object) -> ElementTree.Element:
+def suite_of(cases: list[CaseResult], **fields: object) -> ET.Element:
     """The one test suite of the document, read by a real parser."""
-    root = ElementTree.fromstring(rendered("junit", run_of(cases, **fields), cases))
+    root = ET.fromstring(rendered("junit", run_of(cases, **fields), cases))
     assert root.tag == "testsuites"
     [suite] = root
     return suite
 
 
-def only(case: CaseResult) -> ElementTree.Element:
+def only(case: CaseResult) -> ET.Element:
     test_case = suite_of([case]).find("testcase")
     assert test_case is not None
     return test_case
@@ -140,7 +140,7 @@ def test_the_place_of_a_case_is_file_and_line() -> None:
 
 
 def test_properties_tell_run_and_case() -> None:
-    suite = ElementTree.fromstring(rendered("junit", SAMPLE_RUN, SAMPLE_CASES))[0]
+    suite = ET.fromstring(rendered("junit", SAMPLE_RUN, SAMPLE_CASES))[0]
     run = {p.get("name"): p.get("value") for p in suite.findall("properties/property")}
     assert run["run_id"] == SAMPLE_RUN.run_id
     assert run["exit_code"] == "3"
@@ -157,7 +157,7 @@ def test_repeats_are_named_in_a_repeated_run() -> None:
 
 
 def test_times_are_seconds_and_the_timestamp_has_no_fraction() -> None:
-    suite = ElementTree.fromstring(rendered("junit", SAMPLE_RUN, SAMPLE_CASES))[0]
+    suite = ET.fromstring(rendered("junit", SAMPLE_RUN, SAMPLE_CASES))[0]
     assert suite.get("time") == "12.400"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.get("timestamp", ""))
     assert suite.findall("testcase")[0].get("time") == "0.312"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.results import assertion, cell_result
 
 from evenhand.model.assertion import Assertion
 from evenhand.model.result import CellKey
 from evenhand.report.labels import asked_with, kind_label, output_text, prompt_text, unique_name
+from support.results import assertion, cell_result
 
 parts = st.text("ab[] ·#\\0", max_size=5)
 keys = st.builds(

@@ -5,6 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from evenhand.model.result import CaseResult
+from evenhand.report.md import MAX_CELL, cell, code
+from evenhand.report.visible import visible
 from support.results import (
     SAMPLE_CASES,
     SAMPLE_RUN,
@@ -15,10 +19,6 @@ from support.results import (
     rendered,
     run_of,
 )
-
-from evenhand.model.result import CaseResult
-from evenhand.report.md import MAX_CELL, cell, code
-from evenhand.report.visible import visible
 
 READER = MarkdownIt("commonmark", {"html": True}).enable("table")
 

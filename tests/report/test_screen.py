@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from support.results import hostile_text
 
 from evenhand.report import Page
 from evenhand.report.findings import clipped
 from evenhand.report.screen import Screen, cut
+from support.results import hostile_text
 
 texts = hostile_text | st.text("ab 猫\u0301\n", max_size=400)
 

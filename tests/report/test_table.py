@@ -8,6 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+
+from evenhand.model.result import CaseResult
+from evenhand.report import Page
+from evenhand.report.table import MAX_ASSERTIONS, render, render_each
 from support.golden import assert_golden
 from support.results import (
     SAMPLE_CASES,
@@ -19,10 +23,6 @@ from support.results import (
     rendered,
     run_of,
 )
-
-from evenhand.model.result import CaseResult
-from evenhand.report import Page
-from evenhand.report.table import MAX_ASSERTIONS, render, render_each
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.results import hostile_text
 
 from evenhand.report.visible import visible
+from support.results import hostile_text
 
 
 @pytest.mark.parametrize(

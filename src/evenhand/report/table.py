@@ -148,9 +148,10 @@ def _notes(screen: Screen, run: Run, cases: Cases) -> None:
             0,
             f"{counted(run.summary.unchecked, 'cell')} unchecked, nothing was judged in: {', '.join(names)}{rest}",
         )
-    lines += [
-        f"{counted(n, 'output')} empty: {reason}" for reason, n in most_frequent(run.summary.empty_counts)
-    ]
+    empty = run.summary.empty_counts
+    if empty:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in most_frequent(empty))
+        lines.append(f"{counted(sum(empty.values()), 'output')} empty: {reasons}")
     for line in lines:
         screen.paragraph(("note  ", "yellow"), line, max_lines=3)
     if lines:
