@@ -28,16 +28,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
     sign = "✅" if verdict.good else "❌"
     name = run.suite or run.project or "evenhand"
     out.write(f"## {sign} {verdict.word}: {code(name)}\n\n")
-    figures = [", ".join(f"{count:,} {what}" for what, count in tallies(run.summary))]
-    figures += [
-        text for text in (verdict.explanation, rate(run.summary), "; ".join(effort(run.summary))) if text
-    ]
-    out.write("".join(f"- {text}\n" for text in figures))
-    if run.summary.unchecked:
-        out.write(f"- {counted(run.summary.unchecked, 'cell')} unchecked: nothing was judged there\n")
-    out.write("".join(f"- {text}\n" for text in notes(run)))
-    empties = most_frequent(run.summary.empty_counts)
-    out.writelines(f"- {counted(count, 'output')} empty: {code(reason)}\n" for reason, count in empties)
+    out.writelines(f"- {text}\n" for text in _figures(run, verdict.explanation))
     findings = find(run, cases)
     repeated = is_repeated(run)
     _failures(out, findings.failures, findings.more_failures, repeated, page)
