@@ -80,7 +80,7 @@ def test_headline_counts_and_rate_lead() -> None:
     lines = rendered("md", SAMPLE_RUN, SAMPLE_CASES).splitlines()
     assert lines[0] == "## ❌ ERROR: `support-quality`"
     assert lines[2].startswith("- 6 passed, 4 failed, 8 errored, 1 skipped")
-    assert lines[4] == "- pass rate 58.3%, 95% interval 31.9% to 80.7%, over judged cases; 8 errored"
+    assert lines[4] == "- pass rate 58.3%, 95% interval 31.9% to 80.7%, over 12 judged cases; 8 errored"
 
 
 def test_a_passing_run_has_no_tables() -> None:

@@ -171,6 +171,7 @@ SAMPLE_RUN = Run(
         skipped=1,
         xfailed=1,
         xpassed=1,
+        judged=12,
         unchecked=1,
         unenforced_budgets=2,
         judged_assertions=12,

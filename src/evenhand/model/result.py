@@ -67,11 +67,11 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cell: CellKey
     case_key: str
     name: str
-    location: str | None = None
-    """Where the case is written: `file:line:column`, as far as it is known."""
     tags: tuple[str, ...] = ()
     status: CaseStatus
     score: float | None = None
+    location: str | None = None
+    """Where the case is written: `file:line:column`, as far as it is known."""
     vars: dict[str, Json] = {}
     prompt: Json = None
     output: Json = None
@@ -112,6 +112,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     skipped: int = 0
     xfailed: int = 0
     xpassed: int = 0
+    judged: int = 0
     unchecked: int = 0
     unenforced_budgets: int = 0
     judged_assertions: int = 0

@@ -71,7 +71,7 @@ def rate(summary: Summary) -> str:
     text = f"pass rate {percent(summary.pass_rate)}"
     if summary.pass_rate_low is not None and summary.pass_rate_high is not None:
         text += f", 95% interval {percent(summary.pass_rate_low)} to {percent(summary.pass_rate_high)}"
-    return f"{text}, over judged cases; {summary.errored:,} errored"
+    return f"{text}, over {counted(summary.judged, 'judged case')}; {summary.errored:,} errored"
 
 
 def effort(summary: Summary) -> list[str]:
