@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from evenhand.model.result import CaseResult
+from evenhand.model.result import CaseResult, CaseStatus
 from evenhand.report.findings import MAX_CELLS, MAX_CLIPPED, clipped, find, unchecked
 from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, cell_result, query, run_of
 
@@ -53,7 +53,7 @@ def test_a_group_keeps_only_the_beginning_of_large_texts() -> None:
 
 
 def test_a_run_in_which_everything_passed_is_not_read() -> None:
-    def unread(*, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
+    def unread(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
         raise AssertionError("read")
 
     run = run_of([cell_result("t", "pass")], exit_code=0)
@@ -69,7 +69,7 @@ def test_a_run_that_never_ended_is_read_whatever_its_summary_says() -> None:
 def test_unchecked_cases_are_read_only_as_far_as_they_are_named() -> None:
     read = []
 
-    def counting(*, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
+    def counting(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
         for number in range(100):
             read.append(number)
             yield cell_result(f"t/{number // 2}", "pass", unchecked=True)

@@ -196,7 +196,7 @@ def query(cases: Iterable[CaseResult]) -> Cases:
     """A query over results at hand, as a store answers it."""
     held = tuple(cases)
 
-    def answer(*, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
+    def answer(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
         return (case for case in held if statuses is None or case.status in statuses)
 
     return answer

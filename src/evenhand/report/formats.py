@@ -8,13 +8,13 @@ from typing import Protocol, TextIO
 
 import msgspec
 
-from evenhand.model.result import CaseResult, Run
+from evenhand.model.result import CaseResult, CaseStatus, Run
 
 
 class Cases(Protocol):
     """The results of a run as a query: each call reads them again, and nobody ever holds all of them."""
 
-    def __call__(self, *, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
+    def __call__(self, *, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
         """The results in the run's order; with `statuses` only those that ended so."""
         ...
 
