@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -179,8 +180,19 @@ def _progress(terminal: Terminal) -> Progress | None:
 def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Progress | None) -> Run:
     from evenhand.api import execute_run
 
+    async def run() -> Run:
+        _end_cleanly_on_terminate()
+        return await execute_run(suite, options, store=store, observer=progress)
+
     with progress or contextlib.nullcontext():
-        return asyncio.run(execute_run(suite, options, store=store, observer=progress))
+        return asyncio.run(run())
+
+
+def _end_cleanly_on_terminate() -> None:
+    """Let SIGTERM, by which CI systems end a job, do what Ctrl-C does: keep what finished and say so."""
+    task = asyncio.current_task()
+    if task is not None and sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 def _reported(
