@@ -10,7 +10,6 @@ from evenhand.model.exchange import Json, Response
 from evenhand.template import Engine, Scope
 from evenhand.text.json_reader import NotJson, compact_json, read_json
 
-
 T = TypeVar("T")
 
 
