@@ -5,20 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.assertions import build, built, evidence, judged, kind_of
 
-from evenhand.model.assertion import ASSERTIONS, Assertion
+from evenhand.model.assertion import Assertion
+from support.assertions import build, built, evidence, is_here, judged
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 
 
 def records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (VECTORS / name).read_text(encoding="utf-8").splitlines()]
-
-
-def is_here(options: dict[str, Any]) -> bool:
-    cls = ASSERTIONS.find(kind_of(options))
-    return cls is not None and cls.tier == "local"
 
 
 SINGLE = [
@@ -56,7 +51,9 @@ def field_checks() -> list[Any]:
         if not given.keys() <= KNOWN_INPUTS or not all(isinstance(a, dict) and is_here(a) for a in asserts):
             continue
         for options in asserts:
-            answer = expected.get("each") or expected.get(options["type"]) or expected.get("domarinn") or expected
+            answer = (
+                expected.get("each") or expected.get(options["type"]) or expected.get("domarinn") or expected
+            )
             if "status" not in answer:
                 continue  # about the case, not about this assertion
             checks.append(pytest.param(options, given, answer, id=f"{record['id']}-{options['type']}"))

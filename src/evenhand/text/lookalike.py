@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
 from typing import NamedTuple
 
 from evenhand.text.excerpt import QUOTE_LENGTH, SPACES, WITHOUT_WIDTH, quoted
 
 _SPACE = re.compile(f"[{SPACES}]")
 _WITHOUT_WIDTH = re.compile(f"[{WITHOUT_WIDTH}]")
+_NO_BASE_LETTERS = re.compile("[\u0300-\U0010ffff]{31,}")  # all combining marks lie there, among much else
 
 MAX_MARKS = 30
 """Combining marks in a row up to which a text is normalized (UAX #15 calls such texts stream-safe).
@@ -129,10 +129,23 @@ def _position(visible_position: int, hidden: Iterable[int]) -> int:
 
 
 def _is_safe_to_normalize(text: str) -> bool:
-    return text.isascii() or not _many_marks().search(text)
+    """Whether no more than `MAX_MARKS` combining marks stand in a row.
+
+    A longer row always holds one of the places that are looked at, since they are that far apart.
+    """
+    step = MAX_MARKS + 1
+    return not any(
+        unicodedata.combining(text[place]) and _row_of_marks(text, place) > MAX_MARKS
+        for run in _NO_BASE_LETTERS.finditer(text)
+        for place in range(run.start() + step - 1, run.end(), step)
+    )
 
 
-@cache
-def _many_marks() -> re.Pattern[str]:
-    marks = "".join(chr(code) for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code)))
-    return re.compile(f"[{marks}]{{{MAX_MARKS + 1}}}")
+def _row_of_marks(text: str, place: int) -> int:
+    """How many combining marks stand in a row around one, counted up to a few more than matter."""
+    start = end = place
+    while start > 0 and place - start <= MAX_MARKS and unicodedata.combining(text[start - 1]):
+        start -= 1
+    while end < len(text) and end - place <= MAX_MARKS and unicodedata.combining(text[end]):
+        end += 1
+    return end - start
