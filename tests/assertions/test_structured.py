@@ -69,7 +69,7 @@ def test_details_list_the_failures_of_a_schema() -> None:
 def test_a_long_message_of_the_validator_keeps_what_is_wrong() -> None:
     outcome = verdict_on(["x" * 5_000], type="contains-json", schema={"type": "object"})
     assert 'is not of type "object"' in outcome.reason
-    assert len(outcome.reason) < 300
+    assert len(outcome.reason) < 500
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_schema_that_only_breaks_at_run_time_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "output", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, '{"a":' * 50_000 + "1" + "}" * 50_000]
+    "output", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, '{"a":' * 10_000 + "1" + "}" * 10_000]
 )
 def test_hostile_depth_ends_in_a_verdict(output: str) -> None:
     seen = evidence(output)
@@ -99,13 +99,20 @@ def test_hostile_depth_ends_in_a_verdict(output: str) -> None:
     assert judged(built({"type": "is-json"}), seen).passed == closed
     assert judged(built({"type": "contains-json"}), seen).passed == closed
     outcome = judged(built({"type": "contains-json", "schema": {"items": {"$ref": "#"}}}), seen)
-    assert outcome.status in (Status.PASS, Status.FAIL)
+    assert outcome.status == (Status.ERROR if closed else Status.FAIL)
 
 
-def test_awkward_values_are_validated() -> None:
-    for output in ('{"age": 1e400}', '{"\\ud800": 1}', '{"age": ' + "7" * 5_000 + "}", '{"age": "\\ud800"}'):
-        outcome = verdict_on(output, type="contains-json", schema=AGE)
-        assert outcome.status in (Status.PASS, Status.FAIL), outcome.reason
+@pytest.mark.parametrize(
+    "output", ['{"age": 1e400}', '{"\\ud800": 1}', '{"age": ' + "7" * 5_000 + "}", '{"age": "\\ud800"}']
+)
+def test_a_value_that_only_we_can_read_ends_in_an_outcome(output: str) -> None:
+    assert verdict_on(output, type="contains-json").passed
+    outcome = verdict_on(output, type="contains-json", schema=AGE)
+    assert outcome.status in (Status.PASS, Status.FAIL, Status.ERROR)
+    assert (verdict_on(output, type="not-contains-json", schema=AGE).status == "error") == (
+        outcome.status == "error"
+    )
+    assert len(outcome.reason) < 500
 
 
 @given(CONFUSED | damaged())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.text.excerpt import clipped, contrast, escaped, quoted
+from evenhand.text.excerpt import clipped, contrast, escaped, middle_cut, quoted
 from support.json_texts import CHARACTERS
 
 
@@ -50,6 +50,12 @@ def test_cuts_a_long_text_around_the_place_that_matters() -> None:
     assert quoted(text, around=500, length=10) == '…"aaaaaXbbbb"…'
     assert quoted(text, around=1_000, length=10) == f'…"{"b" * 10}"'
     assert clipped(text, length=10) == "a" * 10 + "…"
+
+
+def test_cuts_a_message_in_its_middle_to_keep_what_it_says_last() -> None:
+    message = f'["{"x" * 500}"] is not of type "object"'
+    assert middle_cut(message, length=60) == f'["{"x" * 18}…{"x" * 14}"] is not of type "object"'
+    assert middle_cut("short\n", length=60) == "short\\n"
 
 
 @given(st.text(CHARACTERS, max_size=600), st.integers(0, 600))

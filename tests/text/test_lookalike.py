@@ -56,6 +56,6 @@ def test_a_flood_of_combining_marks_is_not_normalized() -> None:
 def test_a_place_holds_what_looks_the_same(before: str, needle: str, after: str) -> None:
     haystack = before + unicodedata.normalize("NFD", needle) + "\u200b" + after
     assume(needle not in haystack)
-    found = find_lookalike(needle, haystack)
+    found = find_lookalike(haystack, needle)
     if found is not None and found.start is not None:
         assert likeness(needle, haystack[found.start : found.end]) == found.differs_by

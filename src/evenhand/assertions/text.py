@@ -233,14 +233,12 @@ def _instead(value: str, evidence: Evidence) -> str:
 
 
 def _instead_folded(values: tuple[str, ...], evidence: Evidence) -> str:
-    for value in values[:SHOWN_VALUES]:
-        found = find_lookalike(value.casefold(), evidence.folded_text)
-        if found is not None:
-            if found.start is not None and found.end is not None:
-                span = original_span(evidence.text, found.start, found.end)
-                found = Lookalike(found.differs_by, *span)
-            return described(found, evidence.text)
-    return f"found {quoted(evidence.text)}"
+    found = find_lookalike(evidence.folded_text, *(value.casefold() for value in values))
+    if found is None:
+        return f"found {quoted(evidence.text)}"
+    if found.start is not None and found.end is not None:
+        found = Lookalike(found.differs_by, *original_span(evidence.text, found.start, found.end))
+    return described(found, evidence.text)
 
 
 def _beginning(value: str, text: str) -> str:

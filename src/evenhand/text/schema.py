@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.errors import BrokenAssertion
 from evenhand.registry import nearest
-from evenhand.text.excerpt import escaped
+from evenhand.text.excerpt import clipped, escaped, middle_cut
 from evenhand.text.json_limits import UnsupportedValue, depth_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SchemaFailure(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"at `{escaped(self.path)}`: {self.message}" if self.path else self.message
+        return f"at `{clipped(self.path, length=100)}`: {self.message}" if self.path else self.message
 
 
 class Schema:
@@ -237,7 +237,7 @@ def _pointer(path: list[str | int]) -> str:
 
 
 def _cut(message: str) -> str:
-    return escaped(message if len(message) <= MAX_MESSAGE_LENGTH else f"{message[:MAX_MESSAGE_LENGTH]}…")
+    return middle_cut(message, length=MAX_MESSAGE_LENGTH)
 
 
 def _explained(error: jsonschema_rs.ValidationError) -> str:
