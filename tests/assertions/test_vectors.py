@@ -56,7 +56,9 @@ def field_checks() -> list[Any]:
         if not given.keys() <= KNOWN_INPUTS or not all(isinstance(a, dict) and is_here(a) for a in asserts):
             continue
         for options in asserts:
-            answer = expected.get("each") or expected.get(options["type"]) or expected.get("domarinn") or expected
+            answer = (
+                expected.get("each") or expected.get(options["type"]) or expected.get("domarinn") or expected
+            )
             if "status" not in answer:
                 continue  # about the case, not about this assertion
             checks.append(pytest.param(options, given, answer, id=f"{record['id']}-{options['type']}"))

@@ -78,7 +78,25 @@ def test_says_where_and_why_a_text_is_not_json(text: str, message: str, position
 
 @pytest.mark.parametrize(
     "text",
-    ["-", "1.", "2e", "-3.1E+", "tru", "f", "nul", '"abc', '"\\', '"\\u00', "[", "[1", "[1,", "[tr", "[1.", "{", '{"a']
+    [
+        "-",
+        "1.",
+        "2e",
+        "-3.1E+",
+        "tru",
+        "f",
+        "nul",
+        '"abc',
+        '"\\',
+        '"\\u00',
+        "[",
+        "[1",
+        "[1,",
+        "[tr",
+        "[1.",
+        "{",
+        '{"a',
+    ]
     + ['{"a"', '{"a":', '{"a":1', '{"a":1,', '[{"a":[]', '["\\"'],
 )
 def test_tells_a_text_that_ends_too_early(text: str) -> None:
@@ -104,7 +122,9 @@ def test_an_integer_of_thousands_of_digits_is_read_and_written(exact: bool) -> N
     assert compact_json({"n": 10**5_000}) == '{"n":1' + "0" * 5_000 + "}"
 
 
-@pytest.mark.parametrize("text", ["1e99999999999999999999", "-1e-99999999999999999999", "0e99999999999999999999"])
+@pytest.mark.parametrize(
+    "text", ["1e99999999999999999999", "-1e-99999999999999999999", "0e99999999999999999999"]
+)
 def test_an_exponent_beyond_any_library_is_still_json(text: str) -> None:
     found = read_json(text, exact=True)
     assert isinstance(found, Decimal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.registry import nearest
+
+Named = TypeVar("Named", Provider, Prompt)
 
 COUNT_EXACTLY_UP_TO = 50_000
 """Cases that are read through to count a plan's cells; larger suites are only estimated."""
@@ -113,7 +116,7 @@ def _admits(case: Case, provider_id: str) -> bool:
     return provider_id not in case.skip_providers
 
 
-def _chosen(wanted: tuple[str, ...], offered: tuple, what: str) -> tuple:
+def _chosen(wanted: tuple[str, ...], offered: tuple[Named, ...], what: str) -> tuple[Named, ...]:
     if not wanted:
         return offered
     known = {item.id: item for item in offered}

@@ -14,10 +14,6 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
-import jsonschema_rs
-import regex
-from pydantic_core import SchemaError, SchemaValidator, core_schema
-
 from evenhand.text.pattern_class import PERL_CLASSES
 from evenhand.text.pattern_errors import PatternError, PatternLimitExceeded
 from evenhand.text.pattern_syntax import Dialect, Translation
@@ -41,6 +37,8 @@ class LinearEngine:
     """A pattern without look-around and back-references; time grows with pattern size times text size."""
 
     def __init__(self, source: str) -> None:
+        from pydantic_core import SchemaError, SchemaValidator, core_schema
+
         schema = core_schema.str_schema(pattern=source, regex_engine="rust-regex", strict=True)
         try:
             self._validator = SchemaValidator(schema)
@@ -73,6 +71,8 @@ class CountingEngine:
         return None if "executing regex" in error.message else False
 
     def _compile(self, max_steps: int) -> Any:
+        import jsonschema_rs
+
         options = jsonschema_rs.FancyRegexOptions(backtrack_limit=max_steps)
         try:
             # The mask keeps the text, which may be large, out of the error's message.
@@ -89,6 +89,8 @@ class ClockedEngine:
     """Any pattern, with the places of its matches; a search takes at most `TIME_LIMIT_S`."""
 
     def __init__(self, translation: Translation) -> None:
+        import regex
+
         try:
             self._compiled = regex.compile(translation.pattern, regex.V0)
         except (regex.error, RecursionError) as error:

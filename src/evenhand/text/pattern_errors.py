@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenhand.errors import BrokenAssertion
 from evenhand.text.excerpt import quoted
 
 _CONTEXT_LENGTH = 24
@@ -24,5 +25,5 @@ class PatternError(ValueError):
         return PatternError(f"{self.message} ({where})", self.position)
 
 
-class PatternLimitExceeded(RuntimeError):
+class PatternLimitExceeded(BrokenAssertion):
     """A search that was cut off before it was decided: nothing is known about the text."""
