@@ -21,6 +21,7 @@ def read_settings(
     document: Mapping[str, Any], root: Place, files: Files, environ: Mapping[str, str]
 ) -> WrittenSuite:
     """The written suite, without the keys that were reported."""
+    is_whole = not root.findings.problem_count
     prepared = dict(document)
     if RUNNER in prepared:
         prepared[RUNNER] = with_long_forms(prepared[RUNNER])
@@ -31,7 +32,7 @@ def read_settings(
     written = decode_partly(WrittenSuite, prepared, root) or WrittenSuite()
     _check_version(written.version, root)
     _check_tools(written.tools, root.inside(TOOLS))
-    if not document.get(PROVIDERS, ()):
+    if is_whole and not document.get(PROVIDERS, ()):
         root.report("the suite has no `providers`", "name at least one system under test")
     return written
 
