@@ -120,6 +120,8 @@ def test_anchors_aliases_and_merge_keys_work() -> None:
         ("a: {<<: 5}", "the merge key `<<` takes a mapping or a list of mappings"),
         ("a: @x", "f.yaml:1:4: not valid YAML: a value cannot begin with `@`; quote the text"),
         ("a: 'x", "f.yaml:1:4: not valid YAML: a quote is opened here and never closed"),
+        (r'a: "\d+"', "use single quotes, in which a backslash is only itself"),
+        (r'a: "\ud83d\ude00"', "half of a surrogate pair; write the character itself"),
         ("a: b: c", "a `:` stands where none can be"),
         ("a:\n  {b: 1", "the `{` has no matching `}`, or a `,` is missing (in what begins at line 2)"),
         ("a: \0", "f.yaml:1:4: not valid YAML: NUL character U+0000"),

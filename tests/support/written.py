@@ -17,14 +17,14 @@ PROVIDER = {"id": "p", "type": "exec", "command": ["true"]}
 
 
 def write(folder: Path, document: Any, files: Mapping[str, str | bytes] = {}) -> Path:
-    """A suite file in `folder`, from YAML text or from a value, with other files beside it."""
+    """A suite file in `folder`, from bytes, YAML text or a value, with other files beside it."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     path = folder / "evenhand.yaml"
-    text = document if isinstance(document, str) else json.dumps(document)
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    text = document if isinstance(document, (str, bytes)) else json.dumps(document, ensure_ascii=False)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     return path
 
 

@@ -123,7 +123,7 @@ class _Loading:
             runner=written.runner,
             engine=self.engine,
             warnings=self.findings.warnings(),
-            digests=_digests(written, parts, reading, env),
+            digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
             snapshot=_snapshot(document),
         )
 

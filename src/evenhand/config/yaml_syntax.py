@@ -21,6 +21,8 @@ _WORDS = {
     "did not find expected node content": "a value was expected here",
     _UNCLOSED: "a quote is opened here and never closed",
     "could not find expected ':'": "a `:` was expected after this key",
+    "found invalid Unicode character escape code": "the escape names no character, as half of a surrogate pair",
+    "found unknown escape character": "the backslash in double quotes is followed by no valid escape",
     "found undefined alias": "the alias names an anchor that is not defined before it",
     "found undefined tag handle": "the tag is not known",
 }
@@ -28,6 +30,8 @@ _HINTS = {
     "mapping values are not allowed in this context": "quote text that holds a colon, and check the indentation",
     "did not find expected key": "check the indentation and the quotes",
     "could not find expected ':'": "check the indentation",
+    "found invalid Unicode character escape code": "write the character itself",
+    "found unknown escape character": "use single quotes, in which a backslash is only itself",
     "found undefined tag handle": "use `!raw`, `!file` or no tag",
 }
 QUOTE_TEMPLATE = 'quote the template: "{{ … }}"'
