@@ -120,6 +120,32 @@ def test_what_is_suspicious_draws_a_warning(
     assert [warning.partition(": ")[2] for warning in warnings(tmp_path, document)] == expected
 
 
+MIRROR = {"providers": [{"type": "echo"}]}
+
+
+@pytest.mark.parametrize(
+    ("suite", "case"),
+    [
+        ({**MIRROR, **QA}, {"vars": {"q": 1}}),
+        ({**MIRROR, **QA}, {"vars": {"q": "{{ r }}", "r": "x"}}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "{{ q }}"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "history": [{"role": "user", "content": "{{ q }}"}]}),
+        (TWO, {"vars": {"q": "x"}}),
+    ],
+)
+def test_vars_that_are_used_draw_no_warning(
+    suite: dict[str, Any], case: dict[str, Any], tmp_path: Path
+) -> None:
+    assert warnings(tmp_path, of(case, **suite)) == []
+
+
+def test_vars_that_nothing_uses_draw_a_warning(tmp_path: Path) -> None:
+    document = of({"vars": {"q": 1, "qustion": 2}}, **MIRROR, **QA)
+    assert [warning.partition(": ")[2] for warning in warnings(tmp_path, document)] == [
+        "tests[0].vars.qustion: var 'qustion' is defined, but no prompt, var or assertion uses it"
+    ]
+
+
 def test_cases_that_ask_and_check_the_same_draw_a_warning(tmp_path: Path) -> None:
     same = {"vars": {"q": "1", "r": "2"}, **CHECK}
     turned = {**CHECK, "vars": {"r": "2", "q": "1"}, "id": "other", "tags": ["x"], "description": "y"}

@@ -190,6 +190,11 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
             {"tools": [{"name": "a"}, {"name": "a"}]},
             "tools[1]: tool 'a' is declared twice, first at evenhand.yaml:1",
         ),
+        ({"tools": [{"name": "a", "input_schema": {"type": "objekt"}}]}, "tools[0].input_schema: "),
+        (
+            {"runner": {"refusal_patterns": ["ok", "(x"]}},
+            "runner.refusal_patterns[1]: the pattern is wrong: ",
+        ),
         ({"env": "HOME"}, "env: expected a list, found text 'HOME'; write a list, even of one item"),
         ({"tests": {}}, "tests: expected a list, found an empty mapping"),
         ({"tests": ["t.yaml"]}, "a source of tests must be a file:// reference, found 't.yaml'"),

@@ -13,6 +13,7 @@ from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import starts_without_user
 from evenhand.config.values import check_templates
+from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
@@ -42,6 +43,7 @@ class CaseChecker:
         self._names = names
         self._needed = [(prompt.id, _needed(prompt, names)) for prompt in prompts]
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
+        self._var_use = VarUse(providers, prompts, names)
         self._unused = set(self._providers)
         self._count = 0
 
@@ -54,6 +56,8 @@ class CaseChecker:
         self._count += 1
         self._check_names(case, place)
         self._check_providers(case, place, is_first)
+        if is_whole:
+            self._var_use.see(case, place)
         if is_first and is_whole:
             self._check_verdict(case, place)
             if self._deaf:
@@ -64,6 +68,7 @@ class CaseChecker:
 
     def check_together(self, root: Place) -> None:
         """Say what only all cases together show."""
+        self._var_use.warn_of_unused()
         for index, provider_id in enumerate(self._providers):
             if provider_id in self._unused and self._count:
                 root.inside("providers", index).warn(f"no case is put to provider {provider_id!r}")
