@@ -49,7 +49,7 @@ def changed(
         ({"defaults": {**BASE["defaults"], "vars": {"d": 2}}}, {"tests"}),
         ({"defaults": {**BASE["defaults"], "assert": []}}, {"asserts"}),
         ({"tests": [{**BASE["tests"][0], "vars": {"q": "2"}}, "file://c.csv"]}, {"tests"}),
-        ({"tests": [{**BASE["tests"][0], "id": "z"}, "file://c.csv"]}, {"tests"}),
+        ({"tests": [{**BASE["tests"][0], "id": "z"}, "file://c.csv"]}, {"tests", "asserts"}),
         ({"tests": [{**BASE["tests"][0], "assert": []}, "file://c.csv"]}, {"asserts"}),
         ({"tests": [{**BASE["tests"][0], "tags": ["x"], "description": "y"}, "file://c.csv"]}, set()),
         ({"tests": [BASE["tests"][0], {"source": "file://c.csv", "template": True}]}, {"tests"}),
