@@ -1,9 +1,9 @@
 """Every example of every kind holds, so the reference page shows only what is true."""
 
 import pytest
-from support.assertions import build, built, evidence, judged
 
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
+from support.assertions import build, built, evidence, judged
 
 KINDS = ASSERTIONS.all()
 LOCAL_EXAMPLES = [

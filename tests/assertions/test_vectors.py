@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.assertions import build, built, evidence, judged, kind_of
 
 from evenhand.model.assertion import ASSERTIONS, Assertion
+from support.assertions import build, built, evidence, judged, kind_of
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 

@@ -9,10 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.assertions import built
-from support.graded import NAMES, Graded, Grades
-from support.suites import suite
-from support.vectors import row_id, topic
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.fake import FakeClock, FakeSession
@@ -25,6 +21,10 @@ from evenhand.run.evaluate import Grade
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
 from evenhand.template import Val
+from support.assertions import built
+from support.graded import NAMES, Graded, Grades
+from support.suites import suite
+from support.vectors import row_id, topic
 
 ASK = (Prompt(id="p", template="say {{ word }}"),)
 HOLDS = built({"type": "contains", "value": "x"})

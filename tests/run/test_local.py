@@ -6,8 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from support.assertions import built
-from support.suites import suite
 
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.exchange import Request
@@ -16,6 +14,8 @@ from evenhand.model.suite import Case, RateLimit, Runner, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
+from support.assertions import built
+from support.suites import suite
 
 CHECK = (built({"type": "equals", "value": ""}),)
 

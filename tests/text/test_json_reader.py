@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import example, given
-from support.json_texts import CONFUSED, damaged, is_json, spelled, values
 
 from evenhand.text.json_reader import NotJson, compact_json, read_json
+from support.json_texts import CONFUSED, damaged, is_json, spelled, values
 
 DEEP = 100_000
 

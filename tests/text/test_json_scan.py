@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.json_texts import CONFUSED, containers, damaged, spelled
 
 from evenhand.text.json_scan import JsonScan, JsonSpan, Select, selected
 from evenhand.text.json_syntax import walk_container
+from support.json_texts import CONFUSED, containers, damaged, spelled
 
 
 def spans(text: str) -> list[tuple[int, int]]:

@@ -72,6 +72,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     status: CaseStatus
     score: float | None = None
+    location: str | None = None
+    """Where the case is written: `file:line:column`, as far as it is known."""
     vars: dict[str, Json] = {}
     prompt: Json = None
     output: Json = None
@@ -179,9 +181,10 @@ class RunStatus(enum.StrEnum):
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run without its cells, which are a query on the store."""
 
-    schema_version: int = RESULT_SCHEMA_VERSION
+    # A default of a factory is always written: a document must state its version and its status.
+    schema_version: int = msgspec.field(default_factory=lambda: RESULT_SCHEMA_VERSION)
     run_id: str
-    status: RunStatus = RunStatus.RUNNING
+    status: RunStatus = msgspec.field(default_factory=lambda: RunStatus.RUNNING)
     project: str | None = None
     suite: str | None = None
     suite_path: str = ""
@@ -197,3 +200,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     planned_cells: int | None = None
     summary: Summary = Summary()
     exit_code: int | None = None
+
+
+class RunDocument(Run, frozen=True, kw_only=True, omit_defaults=True):
+    """A whole run as one document: what `--format json` writes, one result after the other, and what readers get."""
+
+    cases: tuple[CaseResult, ...] = msgspec.field(default_factory=tuple)

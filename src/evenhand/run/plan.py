@@ -87,11 +87,14 @@ class Plan:
     def total(self) -> int | None:
         """How many cells the run has, or None where only reading a large suite through could tell."""
         if len(self.suite.cases) <= COUNT_EXACTLY_UP_TO:
-            return sum(1 for _ in self.cells())
-        if self.filters.tags or self.filters.filters or self._only_keys is not None:
+            if self._only_keys is not None:
+                return sum(1 for _ in self.cells())
+            asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
+        elif self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
-        whole = len(self.suite.cases) * len(self.providers) * len(self.prompts) * self.repeat
-        return whole - len(self._without_keys)
+        else:
+            asked = len(self.suite.cases) * len(self.providers)
+        return asked * len(self.prompts) * self.repeat - len(self._without_keys)
 
     def _wants(self, case_key: str) -> bool:
         if self._only_keys is not None and case_key not in self._only_keys:

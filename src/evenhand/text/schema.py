@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.errors import BrokenAssertion
 from evenhand.registry import nearest
-from evenhand.text.excerpt import escaped
+from evenhand.text.excerpt import clipped, escaped
 from evenhand.text.json_limits import UnsupportedValue, depth_of
 
 if TYPE_CHECKING:
@@ -128,24 +128,12 @@ class Schema:
                     )
 
 
-_BY_IDENTITY: dict[int, tuple[object, Schema]] = {}
-_MAX_KEPT = 256
-
-
 def compile_schema(schema: object) -> Schema:
     """The schema, ready to check values. Schemas that are equal as JSON share one.
 
     Raises `SchemaError` with what is wrong and where, also for a reference to anything outside of the schema.
     """
-    kept = _BY_IDENTITY.get(id(schema))
-    if kept and kept[0] is schema:
-        return kept[1]
-    compiled = _compiled(_canonical(schema))
-    if len(_BY_IDENTITY) >= _MAX_KEPT:
-        _BY_IDENTITY.clear()
-    # The entry holds the object itself, so that its identity cannot pass to another one.
-    _BY_IDENTITY[id(schema)] = (schema, compiled)
-    return compiled
+    return _compiled(_canonical(schema))
 
 
 def mismatch(failures: list[SchemaFailure], total: int) -> str:
@@ -154,7 +142,7 @@ def mismatch(failures: list[SchemaFailure], total: int) -> str:
     return f"JSON does not match schema: {failures[0]}{others}"
 
 
-@functools.lru_cache(maxsize=_MAX_KEPT)
+@functools.lru_cache(maxsize=256)
 def _compiled(canonical: str) -> Schema:
     return Schema(json.loads(canonical))
 
@@ -237,7 +225,7 @@ def _pointer(path: list[str | int]) -> str:
 
 
 def _cut(message: str) -> str:
-    return escaped(message if len(message) <= MAX_MESSAGE_LENGTH else f"{message[:MAX_MESSAGE_LENGTH]}…")
+    return clipped(message, length=MAX_MESSAGE_LENGTH)
 
 
 def _explained(error: jsonschema_rs.ValidationError) -> str:
