@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from evenhand.config.text_file import decode_text, read_text
+from evenhand.config.text_file import decode_text
 from evenhand.errors import SuiteError
 
 
@@ -29,10 +27,3 @@ def test_bad_byte_is_named_with_line_and_column() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_is_named(encoding: str) -> None:
     assert "the file is UTF-16; save it as UTF-8" in refused("\ufeffa: 1".encode(encoding))
-
-
-def test_missing_file_and_folder_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match=r"f.yaml: cannot be read: no such file or directory"):
-        read_text(tmp_path / "none.yaml", "f.yaml")
-    with pytest.raises(SuiteError, match=r"f.yaml: cannot be read: is a directory"):
-        read_text(tmp_path, "f.yaml")

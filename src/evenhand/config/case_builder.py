@@ -9,6 +9,7 @@ from msgspec import structs
 from evenhand.config.assertions import AssertionReader
 from evenhand.config.decode import UNFIT, convert, decode_partly
 from evenhand.config.defaults import Defaults
+from evenhand.config.digest import digest_pattern
 from evenhand.config.document import CASE_ASSERT, WrittenCase
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
@@ -18,8 +19,6 @@ from evenhand.config.turns import TurnReader
 from evenhand.config.values import read_value, read_vars
 from evenhand.model.suite import Case
 from evenhand.template import Engine, Val
-
-DIGEST_MARK = "$digest:"
 
 
 class CaseBuilder:
@@ -94,11 +93,11 @@ class CaseBuilder:
 
     def _salted(self, case: Case, place: Place) -> Case:
         """The case with a salt that stands for files replaced by their digest."""
-        salt = case.cache_salt
-        if salt is None or not salt.startswith(DIGEST_MARK):
+        if case.cache_salt is None or digest_pattern(case.cache_salt) is None:
             return case
         authored = {name: value.authored for name, value in case.vars.items()}
-        return structs.replace(case, cache_salt=self._files.salt(salt, authored, place.inside("cache_salt")))
+        salt = self._files.salt(case.cache_salt, authored, place.inside("cache_salt"))
+        return structs.replace(case, cache_salt=salt)
 
 
 def _expectation(expect_fail: bool | str | None) -> str | None:

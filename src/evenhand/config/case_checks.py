@@ -43,20 +43,30 @@ class CaseChecker:
         self._needed = [(prompt.id, _needed(prompt, names)) for prompt in prompts]
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
         self._unused = set(self._providers)
+        self._count = 0
 
-    def check(self, case: Case, place: Place, *, is_first: bool) -> None:
-        """Check a case. `is_first` is false for further repetitions of one case over its matrix."""
+    def check(self, case: Case, place: Place, *, is_first: bool, is_whole: bool) -> None:
+        """Check a case.
+
+        `is_first` is false for further repetitions of one case over its matrix, `is_whole` where parts of it are
+        missing because they were reported.
+        """
+        self._count += 1
         self._check_names(case, place)
         self._check_providers(case, place, is_first)
-        if is_first:
+        if is_first and is_whole:
             self._check_verdict(case, place)
+            if self._deaf:
+                self._check_tool_calls(case, place)
             self._check_threshold(case, place)
             if case.history and self._splices_first and starts_without_user(case.history):
                 place.inside("history").warn("the conversation begins with a turn of the assistant or a tool")
 
-    def unused_providers(self) -> list[str]:
-        """Ids of providers that no case so far is put to."""
-        return sorted(self._unused)
+    def check_together(self, root: Place) -> None:
+        """Say what only all cases together show."""
+        for index, provider_id in enumerate(self._providers):
+            if provider_id in self._unused and self._count:
+                root.inside("providers", index).warn(f"no case is put to provider {provider_id!r}")
 
     def _check_verdict(self, case: Case, place: Place) -> None:
         if case.assertions:
@@ -80,15 +90,13 @@ class CaseChecker:
             at.report("every assertion weighs 0, so that the threshold is always met", "give one a weight")
 
     def _check_providers(self, case: Case, place: Place, is_first: bool) -> None:
-        if is_first:
-            for key in ("only_providers", "skip_providers"):
-                self._check_ids(getattr(case, key), place.inside(key))
         if not (case.only_providers or case.skip_providers):
             self._unused.clear()
-        elif self._unused:
-            self._unused.difference_update(self._put_to(case))
-        if self._deaf and is_first:
-            self._check_tool_calls(case, place)
+            return
+        self._unused.difference_update(self._put_to(case))
+        if is_first:
+            self._check_ids(case.only_providers, place.inside("only_providers"))
+            self._check_ids(case.skip_providers, place.inside("skip_providers"))
 
     def _check_ids(self, ids: Iterable[str], place: Place) -> None:
         for index, provider_id in enumerate(ids):
@@ -109,6 +117,8 @@ class CaseChecker:
             if not assertion.needs_tool_calls:
                 continue
             is_shared = index < shared
+            if is_shared and not self._defaults.is_whole:
+                continue
             at = self._defaults_place if is_shared else place
             at = at.inside(CASE_ASSERT, index if is_shared else index - shared)
             for provider in deaf:

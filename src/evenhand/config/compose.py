@@ -7,13 +7,14 @@ itself. Each value keeps the place that it was written at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Findings, Place
-from evenhand.config.text_file import read_text
+from evenhand.config.regular_file import read_bounded_text
+from evenhand.config.sandbox import Sandbox
 from evenhand.config.wording import found
 from evenhand.config.yaml_reader import Document, read_yaml
 from evenhand.errors import DocumentPath, Location, SuiteError
@@ -23,9 +24,6 @@ IMPORTS = "imports"
 
 MAX_FILES = 200
 """Files that one suite may be put together from."""
-
-FindPart = Callable[[str, Path], tuple[Path, str]]
-"""Finds the file of an `extends` or `imports` entry, relative to a folder: its path and what messages call it."""
 
 
 class Layer:
@@ -69,9 +67,9 @@ class Composition(NamedTuple):
     origin: Layer
 
 
-def compose(path: Path, file: str, find: FindPart, findings: Findings) -> Composition:
+def compose(path: Path, file: str, sandbox: Sandbox, findings: Findings) -> Composition:
     """The suite at `path` with everything that it extends and imports. Raises `SuiteError` where it is no YAML."""
-    layer = _Composer(find, findings).file(path, read_yaml(read_text(path, file), file), ())
+    layer = _Composer(sandbox, findings).file(path, read_yaml(read_bounded_text(path, file), file), ())
     value = layer.value
     if isinstance(value, dict):
         return Composition({key: item for key, item in value.items() if key not in (EXTENDS, IMPORTS)}, layer)
@@ -99,8 +97,8 @@ def merged(weak: Layer, strong: Layer, key: str | int | None = None) -> Layer:
 class _Composer:
     """Follows `extends` and `imports` through files, each problem at the entry that causes it."""
 
-    def __init__(self, find: FindPart, findings: Findings) -> None:
-        self._find = find
+    def __init__(self, sandbox: Sandbox, findings: Findings) -> None:
+        self._sandbox = sandbox
         self._findings = findings
         self._known: dict[Path, Layer | None] = {}
         self._read = 0
@@ -117,17 +115,17 @@ class _Composer:
 
     def _part(self, reference: str, at: Place, declaring: Path, chain: Sequence[Path]) -> Layer | None:
         try:
-            path, name = self._find(reference, declaring.parent)
+            part = self._sandbox.code_file(reference, beside=declaring.parent)
         except SuiteError as error:
             at.adopt(error)
             return None
-        real = path.resolve()
+        real = part.path
         if real in chain:
             circle = " → ".join(_shown(step) for step in (*chain[chain.index(real) :], real))
             at.report(f"the files refer to each other in a circle: {circle}", "remove one of the references")
             return None
         if real not in self._known:
-            self._known[real] = self._load(path, name, at, chain)
+            self._known[real] = self._load(real, part.name, at, chain)
         return self._known[real]
 
     def _load(self, path: Path, name: str, at: Place, chain: Sequence[Path]) -> Layer | None:
@@ -136,7 +134,7 @@ class _Composer:
             at.report(f"the suite is put together from more than {MAX_FILES} files")
             return None
         try:
-            document = read_yaml(read_text(path, name), name)
+            document = read_yaml(read_bounded_text(path, name), name)
         except SuiteError as error:
             at.adopt(error)
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec import structs
 
 from evenhand.config.assertions import AssertionReader
 from evenhand.config.document import CASE_ASSERT, WrittenDefaults
@@ -26,6 +27,8 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None
     cache_salt: str | None = None
     history: tuple[MessageTemplate, ...] = ()
+    is_whole: bool = True
+    """Whether nothing was left out because it was reported."""
 
     def merged_tags(self, own: Sequence[str]) -> tuple[str, ...]:
         """A case's own tags, then those of the defaults that it lacks."""
@@ -38,7 +41,8 @@ def read_defaults(
     written: WrittenDefaults, place: Place, *, files: Files, assertions: AssertionReader, turns: TurnReader
 ) -> Defaults:
     """The defaults of a suite, without what was reported."""
-    return Defaults(
+    before = place.findings.problem_count
+    defaults = Defaults(
         vars=read_vars(written.vars, place.inside("vars"), files),
         assertions=assertions.read_all(written.asserts, place.inside(CASE_ASSERT), check=True),
         tags=written.tags,
@@ -46,3 +50,4 @@ def read_defaults(
         cache_salt=written.cache_salt,
         history=() if written.history is None else turns.history(written.history, place.inside("history")),
     )
+    return structs.replace(defaults, is_whole=place.findings.problem_count == before)

@@ -65,6 +65,7 @@ History = Annotated[
         anyOf=[
             {"type": "string", "pattern": "^file://"},
             {"type": "array", "items": {"$ref": "#/$defs/turn"}},
+            {"type": "null"},
         ],
     ),
 ]

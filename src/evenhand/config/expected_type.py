@@ -12,7 +12,7 @@ from evenhand.template import Val
 
 
 def accepts(expected: inspect.Type, value: Any) -> bool:
-    """Whether a type takes a value. Of a struct only the shape is looked at."""
+    """Whether a type takes a value."""
     match expected:
         case inspect.Metadata():
             return accepts(expected.type, value)
@@ -26,9 +26,31 @@ def accepts(expected: inspect.Type, value: Any) -> bool:
             is_list = isinstance(value, (list, tuple)) and len(value) >= (expected.min_length or 0)
             return is_list and all(accepts(expected.item_type, item) for item in value)
         case inspect.StructType():
-            return isinstance(value, dict)
+            return isinstance(value, dict) and _accepts_keys(expected, value)
         case _:
             return _accepts_scalar(expected, value)
+
+
+def _accepts_keys(expected: inspect.StructType, value: dict[str, Any]) -> bool:
+    fields = {field.encode_name: field for field in expected.fields}
+    return (
+        value.keys() <= fields.keys()
+        and all(name in value for name, field in fields.items() if field.required)
+        and all(accepts(fields[key].type, item) for key, item in value.items())
+    )
+
+
+def pruned(expected: inspect.Type, value: Any) -> Any:
+    """The value without the keys that make it unfit, in mappings that the type declares key by key."""
+    if isinstance(expected, inspect.Metadata):
+        return pruned(expected.type, value)
+    if isinstance(expected, inspect.UnionType):
+        return pruned(next((m for m in expected.types if is_container(m, value)), inspect.AnyType()), value)
+    if not (isinstance(expected, inspect.StructType) and isinstance(value, dict)):
+        return value
+    fields = {field.encode_name: field for field in expected.fields}
+    sound = {key: pruned(fields[key].type, item) for key, item in value.items() if key in fields}
+    return {key: item for key, item in sound.items() if accepts(fields[key].type, item)}
 
 
 def _accepts_scalar(expected: inspect.Type, value: Any) -> bool:

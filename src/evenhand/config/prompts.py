@@ -7,8 +7,9 @@ from typing import Any
 
 from evenhand.config.decode import decode
 from evenhand.config.document import HISTORY_MARKER, WrittenPrompt
-from evenhand.config.files import FILE_PREFIX, Files
+from evenhand.config.files import Files
 from evenhand.config.findings import Place
+from evenhand.config.sandbox import FILE_PREFIX
 from evenhand.config.turns import TurnReader
 from evenhand.errors import Location
 from evenhand.model.suite import HistoryMarker, MessageTemplate, Prompt
@@ -55,7 +56,9 @@ class PromptReader:
             template=None
             if written.template is None
             else self._template(written.template, place.inside("template")),
-            messages=self._messages(written.messages or (), place.inside("messages")),
+            messages=()
+            if written.messages is None
+            else self._messages(written.messages, place.inside("messages")),
             location=place.location,
         )
 
@@ -72,8 +75,10 @@ class PromptReader:
         return text
 
     def _messages(self, values: Sequence[Any], place: Place) -> tuple[MessageTemplate | HistoryMarker, ...]:
-        if values is not None and not values:
-            return ()
+        if not values:
+            place.report(
+                "the list of turns must not be empty", f"write a turn, or the word {HISTORY_MARKER!r}"
+            )
         if sum(value == HISTORY_MARKER for value in values) > 1:
             place.report(f"{HISTORY_MARKER!r} can stand in a prompt once", "remove the others")
         turns: list[MessageTemplate | HistoryMarker] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evenhand.errors import TemplateError
 from evenhand.template import Engine
 
 ENVIRONMENT = "env"
@@ -36,7 +35,6 @@ class TemplateNames:
         return self.variables_in(template)
 
     def _look(self, template: str) -> frozenset[str]:
-        try:
-            return self._engine.names_in(template)
-        except TemplateError:
+        if self._engine.check_template(template) is not None:
             return frozenset()
+        return self._engine.names_in(template)

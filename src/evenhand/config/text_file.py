@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
 
 from evenhand.errors import Location, Problem, SuiteError
 
 _OTHER_MARKS = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
-
-
-def read_text(path: Path, file: str) -> str:
-    """The text of a file, named `file` in messages. Raises `SuiteError` where it cannot be read or is not UTF-8."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SuiteError([Problem(f"cannot be read: {reason}", location=Location(file))]) from None
-    return decode_text(data, file)
 
 
 def decode_text(data: bytes, file: str) -> str:

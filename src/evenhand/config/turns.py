@@ -14,8 +14,9 @@ from evenhand.config.document import (
     WrittenToolCall,
     WrittenTurn,
 )
-from evenhand.config.files import FILE_PREFIX, Files
+from evenhand.config.files import Files
 from evenhand.config.findings import Place
+from evenhand.config.sandbox import FILE_PREFIX
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found, in_words
 from evenhand.model.suite import MessageTemplate, ToolCallTemplate
@@ -36,10 +37,10 @@ class TurnReader:
             if not value.startswith(FILE_PREFIX):
                 place.report(f"expected a list of turns or a file:// reference, found {found(value)}")
                 return ()
-            read = self._files.value(value, place)
+            read = self._files.transcript(value, place)
             if read is None:
                 return ()
-            value, place = read.value, Place(place.findings, read.origin)
+            value, place = read.value, Place(place.findings, read)
         if not isinstance(value, (list, tuple)):
             place.report(f"expected a list of turns, found {found(value)}")
             return ()

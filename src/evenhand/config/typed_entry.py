@@ -55,10 +55,10 @@ def _report_missing(value: dict[str, Any], registry: Registry[Any], place: Place
     if TYPE in value:
         place.inside(TYPE).report(f"expected the name of the {registry.what}, found {found(value[TYPE])}")
         return
-    close = next((key for key in value if nearest(key, [TYPE])), None)
-    place.report(
-        f"key {TYPE!r} is missing", f"did you write {close!r} for it?" if close else "it says what this is"
-    )
+    misspelt = next((key for key in value if nearest(key, [TYPE])), None)
+    as_key = next((key for key in value if registry.find(key.removeprefix(NEGATION_PREFIX))), None)
+    hint = f"write `type: {as_key}`" if as_key else f"did you write {misspelt!r} for it?" if misspelt else ""
+    place.report(f"key {TYPE!r} is missing", hint or f"it names the {registry.what}")
 
 
 def _report_unknown(name: str, registry: Registry[Any], place: Place, negatable: bool) -> None:

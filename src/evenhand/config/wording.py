@@ -10,6 +10,8 @@ from evenhand.text.excerpt import escaped
 SHOWN = 60
 """Characters of a text that a message about a suite quotes at most."""
 
+_LARGE = 1e15
+
 
 def found(value: Any) -> str:
     """A JSON-like value in a few words: `text 'abc'`, `the number 3`, `a list`."""
@@ -18,7 +20,8 @@ def found(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return f"the number {shortened(str(value))}"
+        whole = isinstance(value, float) and value.is_integer() and abs(value) < _LARGE
+        return f"the number {shortened(str(int(value) if whole else value))}"
     if isinstance(value, str):
         return f"text '{shortened(escaped(value))}'"
     if isinstance(value, (list, tuple)):

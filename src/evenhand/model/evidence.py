@@ -60,6 +60,11 @@ class Evidence:
         return is_blank(self.response.output)
 
     @cached_property
+    def is_silent(self) -> bool:
+        """Whether the answer holds nothing to judge: neither content nor tool calls."""
+        return self.is_blank and not self.response.tool_calls
+
+    @cached_property
     def expression_scope(self) -> Scope:
         """What a `jinja` expression sees: vars and env, then `output`, `output_json` (if it parses) and `vars`."""
         names: dict[str, Any] = {"output": self.text, "vars": self.vars}

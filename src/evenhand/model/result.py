@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from evenhand.errors import ErrorClass
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
@@ -57,7 +56,8 @@ class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     named_scores: dict[str, float] = {}
     cached: bool = False
     cost_usd: float | None = None
-    error_class: ErrorClass | None = None
+    error_class: str | None = None
+    """An `ErrorClass`, or one that only a newer version knows."""
     unenforced: bool = False
 
 
@@ -66,6 +66,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     cell: CellKey
     case_key: str
+    index: int = 0
+    """Place of the cell in the run's plan, from 0: the order in which reports show results."""
     name: str
     tags: tuple[str, ...] = ()
     status: CaseStatus
@@ -81,6 +83,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error_details: Json = None
     expect_fail_reason: str | None = None
     empty_reason: str | None = None
+    answered_by_provider_id: str | None = None
+    """The fallback that gave the answer; None where the cell's own provider did."""
     stop_reason: str | None = None
     model: str | None = None
     reasoning: str | None = None
@@ -101,7 +105,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds."""
+    """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds.
+
+    A *judged* case is one whose output was looked at and found right or wrong: `pass`, `fail`, `xfail` or `xpass`,
+    and not `unchecked`. `pass_rate` is the share of judged cases that were right (`pass` or `xpass`), with its 95 %
+    Wilson interval; `mean_score` is over judged cases too. Errored and skipped cases are in neither.
+    """
 
     total: int = 0
     passed: int = 0
@@ -110,6 +119,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     skipped: int = 0
     xfailed: int = 0
     xpassed: int = 0
+    judged: int = 0
     unchecked: int = 0
     unenforced_budgets: int = 0
     judged_assertions: int = 0
@@ -125,6 +135,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     cost_usd: float | None = None
     grader_cost_usd: float | None = None
     retried_cases: int = 0
+    cache_hits: int = 0
+    fallback_cases: int = 0
+    """Judged cases that a fallback answered."""
     empty_counts: dict[str, int] = {}
     error_counts: dict[str, int] = {}
     named_scores: dict[str, float] = {}

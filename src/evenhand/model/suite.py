@@ -10,7 +10,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
-from evenhand.model.exchange import Role, Tool
+from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -44,14 +44,14 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()
     rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
-    timeout_ms: (
-        Annotated[float, Meta(gt=0, description="Time for one call; by default the provider's own limit.")]
-        | None
-    ) = None
-    case_timeout_ms: (
-        Annotated[float, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")]
-        | None
-    ) = None
+    timeout_ms: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one call; by default the provider's own limit."),
+    ] = None
+    case_timeout_ms: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one cell with all its attempts and assertions."),
+    ] = None
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
     ] = True
@@ -143,7 +143,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...] = ()
     """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}
-    """sha256 by part (prompts, providers, tests, asserts): equal digests mean an equal question."""
+    """sha256 by part (prompts, providers, tests, asserts, files, env): equal digests mean an equal question."""
+    snapshot: Json = None
+    """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
 
     @property
     def directory(self) -> Path:

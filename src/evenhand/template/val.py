@@ -87,3 +87,10 @@ def _render(value: Any, engine: Engine, scope: Scope, typed: bool) -> Any:
     if isinstance(value, list):
         return [_render(item, engine, scope, typed) for item in value]
     return value
+
+
+def authored(value: Any) -> Any:
+    """The form in which msgspec encodes a `Val`: as it was written. Pass it as `enc_hook`."""
+    if isinstance(value, Val):
+        return value.authored
+    raise TypeError(f"cannot encode {type(value).__name__}")

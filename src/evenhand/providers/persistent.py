@@ -1,0 +1,125 @@
+"""A program under test that stays warm: the documents of the exec protocol as JSON lines over one child.
+
+Questions are put in turn. An answer can only be matched to its question by its place in the stream (or by the
+question's number, where the program repeats it as `id`), so whenever there is any doubt about that place, the
+child is killed and the next question goes to a fresh one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from evenhand.errors import ErrorClass, ProviderError
+from evenhand.io.process import Child, Command, ProcessFailed, exit_text
+from evenhand.io.protocol import provider_document, read_reply_document, written
+from evenhand.io.reply import Reply, response_from_reply
+from evenhand.model.exchange import Request, Response
+from evenhand.text.excerpt import quoted
+
+CLOSE_GRACE_S = 2.0
+"""Seconds that the program may take to end once its input has ended."""
+EXIT_GRACE_S = 0.5
+"""Seconds to wait for the exit code of a program whose output has ended."""
+
+_ONE_LINE = "a persistent program writes exactly one line for each question; write logs to stderr"
+
+
+class PersistentSession:
+    """One warm child and the turn-taking for it."""
+
+    def __init__(self, command: Command, timeout_ms: float) -> None:
+        self._command = command
+        self._timeout_ms = timeout_ms
+        self._turn = asyncio.Lock()
+        self._child: Child | None = None
+        self._questions = 0
+
+    async def complete(self, request: Request) -> Response:
+        """Put the question when its turn comes and read the answer. Raises `ProviderError`."""
+        async with self._turn:
+            try:
+                reply = await self._ask(request)
+            except ProcessFailed as failed:
+                await self._discard()
+                raise self._failure(failed.message, failed.stderr, retriable=failed.retriable) from None
+            except BaseException:
+                await self._discard()
+                raise
+        # Whatever is wrong with the answer from here on, it is the answer to this question: the child may stay.
+        return response_from_reply(reply)
+
+    async def close(self) -> None:
+        """End the child's input, give it a moment to end by itself, and make sure that it is gone."""
+        if self._child is not None:
+            self._child.close_input()
+            await self._child.ended(within_s=CLOSE_GRACE_S)
+            await self._discard()
+
+    async def _ask(self, request: Request) -> Reply:
+        child = await self._ready_child()
+        self._questions += 1
+        number = self._questions
+        try:
+            async with asyncio.timeout(self._timeout_ms / 1000):
+                child.send(provider_document(request, id=number) + b"\n")
+                line = await child.read_line()
+        except TimeoutError:
+            message = (
+                f"{self._command.name} did not answer within {self._timeout_ms:g} ms and was killed; a persistent "
+                "program must answer each line of its input as it comes, and flush its output"
+            )
+            raise self._failure(message, child.stderr, retriable=True) from None
+        if line is None:
+            raise await self._broken_off(child)
+        self._refuse_doubt(child, line)
+        return read_reply_document(line, id=number, stderr=child.stderr)
+
+    async def _ready_child(self) -> Child:
+        """The warm child; a new one where there is none or where it has ended since its last answer."""
+        child = self._child
+        if child is not None and (child.exit_code is not None or not child.is_writing):
+            await self._discard()
+            child = None
+        if child is None:
+            self._child = child = await Child.start(self._command)
+            return child
+        # Two passes of the event loop bring in whatever has been written since the last answer.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if child.unclaimed:
+            found = _excerpt(child.unclaimed)
+            message = f"{self._command.name} wrote more after its last answer, found {found}; {_ONE_LINE}"
+            raise self._failure(message, child.stderr)
+        return child
+
+    def _refuse_doubt(self, child: Child, line: bytes) -> None:
+        if child.unread_input:
+            message = (
+                f"{self._command.name} wrote a line before it had read the question, found {_excerpt(line)}"
+            )
+        elif child.unclaimed:
+            found = _excerpt(child.unclaimed)
+            message = f"{self._command.name} wrote more than its one line, found {found} after it"
+        else:
+            return
+        raise self._failure(f"{message}; {_ONE_LINE}", child.stderr)
+
+    async def _broken_off(self, child: Child) -> ProviderError:
+        await child.ended(within_s=EXIT_GRACE_S)
+        code = child.exit_code
+        how = "closed its output" if code is None else exit_text(code)
+        return self._failure(f"{self._command.name} {how} before it answered", child.stderr, retriable=True)
+
+    def _failure(self, message: str, stderr: str, *, retriable: bool = False) -> ProviderError:
+        return ProviderError(
+            message, ErrorClass.EXEC_FAILED, retriable=retriable, details=written(b"", stderr)
+        )
+
+    async def _discard(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            await child.stop()
+
+
+def _excerpt(data: bytes) -> str:
+    return quoted(data[:400].decode(errors="replace").strip())
