@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.config import glob_walk
 from evenhand.config.sandbox import MAX_REFERENCE_LENGTH, Sandbox, _is_inside, find_repository
 from evenhand.errors import SuiteError
 from support.case_files import write_files
@@ -210,6 +211,27 @@ def test_pattern_does_not_look_outside(suite: Path) -> None:
 def test_pattern_refuses_a_match_that_leads_outside(suite: Path) -> None:
     (suite / "data/b.txt").symlink_to(suite.parent / "secret.txt")
     with pytest.raises(SuiteError, match="refuses to read outside"):
+        Sandbox(suite).data_files("data/*.txt")
+
+
+def test_pattern_that_looks_at_too_much_is_refused(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glob_walk, "MAX_ENTRIES", 1)
+    with pytest.raises(SuiteError, match="looks at more than"):
+        Sandbox(suite).data_files("**/*.yaml")
+
+
+def test_pattern_passes_over_folders_and_refuses_fifos(suite: Path) -> None:
+    os.mkfifo(suite / "data" / "b.txt")
+    (suite / "data" / "c.txt").mkdir()
+    with pytest.raises(SuiteError, match=r"'data/b\.txt' is a FIFO"):
+        Sandbox(suite).data_files("data/*.txt")
+    (suite / "data" / "b.txt").unlink()
+    assert [file.relative for file in Sandbox(suite).data_files("data/*.txt")] == ["data/a.txt"]
+
+
+def test_file_whose_name_is_no_unicode_is_refused(suite: Path) -> None:
+    (suite / os.fsdecode(b"data/\xff.txt")).touch()
+    with pytest.raises(SuiteError, match="is not valid Unicode; rename the file"):
         Sandbox(suite).data_files("data/*.txt")
 
 

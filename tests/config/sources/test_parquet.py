@@ -91,6 +91,7 @@ def test_large_table_is_read_in_batches_and_again(tmp_path: Path) -> None:
 
 def test_template_looking_values_and_empty_tables_draw_warnings(tmp_path: Path) -> None:
     assert "looks like a template" in read_table(tmp_path, {"q": ["{{ x }}"]}).warnings[0]
+    assert "did you mean the reserved column `id`?" in read_table(tmp_path, {"ID": [1]}).warnings[0]
     assert read_table(tmp_path, {"q": pa.array([], pa.string())}).warnings == [
         "c.parquet: holds no cases; write one case per row"
     ]
