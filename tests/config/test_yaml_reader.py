@@ -119,7 +119,9 @@ def test_anchors_aliases_and_merge_keys_work() -> None:
         ("a: &x 1\nb: &x 2", "f.yaml:2:4: not valid YAML: the anchor is defined twice, first at line 1"),
         ("a: {<<: 5}", "the merge key `<<` takes a mapping or a list of mappings"),
         ("a: @x", "f.yaml:1:4: not valid YAML: a value cannot begin with `@`; quote the text"),
-        ("a: 'x", "a quote is opened and never closed"),
+        ("a: 'x", "f.yaml:1:4: not valid YAML: a quote is opened here and never closed"),
+        (r'a: "\d+"', "use single quotes, in which a backslash is only itself"),
+        (r'a: "\ud83d\ude00"', "half of a surrogate pair; write the character itself"),
         ("a: b: c", "a `:` stands where none can be"),
         ("a:\n  {b: 1", "the `{` has no matching `}`, or a `,` is missing (in what begins at line 2)"),
         ("a: \0", "f.yaml:1:4: not valid YAML: NUL character U+0000"),
@@ -214,7 +216,7 @@ def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
     assert all(problem.location for problem in problems)
 
 
-TEXT = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]))
+TEXT = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=40)
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),

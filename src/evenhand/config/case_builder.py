@@ -51,6 +51,10 @@ class CaseBuilder:
             written = partly
         own_vars = read_vars(written.vars, place.inside("vars"), self._files, is_data=raw.is_data)
         case = self._case(raw, written, own_vars, place, check)
+        if written.matrix_id is not None and not written.matrix:
+            place.inside("matrix_id").report(
+                "there is no `matrix` that it could name", "remove it, or add one"
+            )
         if written.matrix:
             for repeated in self._repeated(case, written, raw, place):
                 yield self._salted(repeated, place)

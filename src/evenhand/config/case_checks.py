@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from evenhand.config.defaults import Defaults
@@ -13,6 +13,7 @@ from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import starts_without_user
 from evenhand.config.values import check_templates
+from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
@@ -42,6 +43,8 @@ class CaseChecker:
         self._names = names
         self._needed = [(prompt.id, _needed(prompt, names)) for prompt in prompts]
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
+        self._shared_values = list(_templated(defaults.assertions))
+        self._var_use = VarUse(providers, prompts, names)
         self._unused = set(self._providers)
         self._count = 0
 
@@ -54,6 +57,8 @@ class CaseChecker:
         self._count += 1
         self._check_names(case, place)
         self._check_providers(case, place, is_first)
+        if is_whole:
+            self._var_use.see(case, place)
         if is_first and is_whole:
             self._check_verdict(case, place)
             if self._deaf:
@@ -64,6 +69,7 @@ class CaseChecker:
 
     def check_together(self, root: Place) -> None:
         """Say what only all cases together show."""
+        self._var_use.warn_of_unused()
         for index, provider_id in enumerate(self._providers):
             if provider_id in self._unused and self._count:
                 root.inside("providers", index).warn(f"no case is put to provider {provider_id!r}")
@@ -132,10 +138,10 @@ class CaseChecker:
                     _report_undefined(f"prompt {prompt_id!r}", name, case.vars, place)
         for turn in case.history:
             self._check_templates("the history", templates_of_turn(turn), case, place.inside("history"))
-        for assertion in case.assertions:
-            for name, value in assertion.templates():
-                if not value.is_constant:
-                    self._check_value(f"`{name}` of {assertion.kind!r}", value, case, place)
+        for what, value in self._shared_values:
+            self._check_value(what, value, case, place)
+        for what, value in _templated(case.assertions[len(self._defaults.assertions) :]):
+            self._check_value(what, value, case, place)
         templated = {name: value for name, value in case.vars.items() if not value.is_constant}
         if templated:
             self._check_vars(templated, case, place)
@@ -170,6 +176,14 @@ def find_circle(needs: Mapping[str, Iterable[str]]) -> list[str]:
         chain: list[str] = error.args[1]
         return chain[::-1]
     return []
+
+
+def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
+    """The values of assertions that are rendered for each case, with what messages call them."""
+    for assertion in assertions:
+        for name, value in assertion.templates():
+            if not value.is_constant:
+                yield f"`{name}` of {assertion.kind!r}", value
 
 
 def _needed(prompt: Prompt, names: TemplateNames) -> frozenset[str]:

@@ -76,10 +76,12 @@ class CasePass:
                 yield case
 
     def _note(self, raw: RawCase) -> None:
+        written_id = raw.document.get("id", raw.auto_id)
+        name = str(written_id).encode("utf-8", "surrogatepass")
         asked, demanded = _content(raw)
-        self.tests.add(asked)
-        self.tests.add(str(raw.document.get("id", raw.auto_id)).encode("utf-8", "surrogatepass"))
-        self.asserts.add(demanded)
+        self.tests.add(name, asked)
+        if demanded:
+            self.asserts.add(name, demanded)
         self._contents.add(asked + demanded)
 
     def _report_repeated(self, sources: Sequence[CaseSource]) -> None:
@@ -127,5 +129,6 @@ def _raw_cases(sources: Sequence[CaseSource]) -> Iterator[RawCase]:
 
 def _content(raw: RawCase) -> tuple[bytes, bytes]:
     """What a raw case asks and what it demands of the answer, as canonical bytes."""
-    asked = {key: value for key, value in raw.document.items() if key not in _NOT_ASKED}
-    return canonical([asked, raw.is_data]), canonical(raw.document.get(CASE_ASSERT))
+    document = raw.document
+    asked = canonical([{key: document[key] for key in document if key not in _NOT_ASKED}, raw.is_data])
+    return asked, canonical(document[CASE_ASSERT]) if CASE_ASSERT in document else b""

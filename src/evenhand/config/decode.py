@@ -96,11 +96,18 @@ def _explain(expected: inspect.Type, value: Any, place: Place) -> None:
             for index, item in enumerate(value):
                 _explain(expected.item_type, item, place.inside(index))
         case _ if not accepts(expected, value):
-            is_sole = isinstance(expected, (inspect.ListType, inspect.VarTupleType)) and isinstance(
-                value, str
-            )
-            hint = "write a list, even of one item" if is_sole else ""
-            place.report(f"expected {named(expected)}, found {found(value)}", hint)
+            place.report(f"expected {named(expected)}, found {found(value)}", _hint(expected, value))
+
+
+def _hint(expected: inspect.Type, value: Any) -> str:
+    """What a person who wrote that text most likely meant."""
+    if not isinstance(value, str):
+        return ""
+    if isinstance(expected, (inspect.ListType, inspect.VarTupleType)):
+        return "write a list, even of one item"
+    words = [str(word) for word in expected.values] if isinstance(expected, inspect.LiteralType) else []
+    close = nearest(value, words)
+    return f"did you mean {close!r}?" if close else ""
 
 
 def _explain_union(expected: inspect.UnionType, value: Any, place: Place) -> None:
@@ -124,5 +131,7 @@ def _explain_struct(expected: inspect.StructType, value: dict[str, Any], place: 
 
 
 def _purpose(field: inspect.Field) -> str:
+    """The first sentence of a field's description, as it can follow a semicolon."""
     extra = field.type.extra_json_schema if isinstance(field.type, inspect.Metadata) else None
-    return str((extra or {}).get("description", "")).rstrip(".")
+    sentence = str((extra or {}).get("description", "")).partition(". ")[0].rstrip(".")
+    return sentence[:1].lower() + sentence[1:]

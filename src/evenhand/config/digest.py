@@ -17,6 +17,9 @@ DIGEST_MARK = "$digest:"
 MAX_DIGEST_BYTES = 4 * 1024**3
 """Bytes that one salt may be computed from."""
 
+MAX_KEPT_SALTS = 10_000
+"""Patterns whose salts are kept for the cases that follow."""
+
 _CHUNK_BYTES = 1024 * 1024
 
 
@@ -35,9 +38,12 @@ class Digests:
 
     def salt_of(self, pattern: str) -> str:
         """The salt for the files that a pattern matches now. Raises `SuiteError`, also where it matches none."""
-        if pattern not in self._salts:
-            self._salts[pattern] = _salt(self._sandbox.data_files(pattern))
-        return self._salts[pattern]
+        salt = self._salts.get(pattern)
+        if salt is None:
+            salt = _salt(self._sandbox.data_files(pattern))
+            if len(self._salts) < MAX_KEPT_SALTS:
+                self._salts[pattern] = salt
+        return salt
 
 
 def _salt(files: list[FoundFile]) -> str:
@@ -50,15 +56,14 @@ def _salt(files: list[FoundFile]) -> str:
                 while chunk := stream.read(_CHUNK_BYTES):
                     left -= len(chunk)
                     if left < 0:
-                        raise _unusable(
-                            file, f"the files are larger than {MAX_DIGEST_BYTES // 1024**3} GiB together"
-                        )
+                        found = f"the files are larger than {MAX_DIGEST_BYTES // 1024**3} GiB together"
+                        raise _unusable(file, found, "name fewer files in `$digest`")
                     hasher.update(chunk)
             except OSError as error:
-                raise _unusable(file, f"cannot be read: {reason_of(error)}") from None
+                raise _unusable(file, f"cannot be read: {reason_of(error)}", "") from None
         hasher.update(b"\0")
     return f"blake3:{hasher.hexdigest()}"
 
 
-def _unusable(file: FoundFile, message: str) -> SuiteError:
-    return SuiteError([Problem(message, hint="name fewer files in `$digest`", location=Location(file.name))])
+def _unusable(file: FoundFile, message: str, hint: str) -> SuiteError:
+    return SuiteError([Problem(message, hint=hint, location=Location(file.name))])

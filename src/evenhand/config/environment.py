@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of
-from evenhand.config.template_names import ENVIRONMENT, TemplateNames
+from evenhand.config.template_names import ENVIRONMENT, TemplateNames, as_template
 from evenhand.errors import DocumentPath
 from evenhand.model.assertion import Assertion
 from evenhand.model.suite import Prompt
@@ -49,7 +49,7 @@ class NamedVariables:
         """Take the names in the expressions of assertions."""
         for assertion in assertions:
             for _, expression in assertion.expressions():
-                self._add("{{ (" + expression + ") }}", path)
+                self._add(as_template(expression), path)
 
     def values(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The named variables that are set, with their values; one that is not draws a warning."""

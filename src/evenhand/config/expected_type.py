@@ -44,6 +44,8 @@ def pruned(expected: inspect.Type, value: Any) -> Any:
     """The value without the keys that make it unfit, in mappings that the type declares key by key."""
     if isinstance(expected, inspect.Metadata):
         return pruned(expected.type, value)
+    if isinstance(expected, inspect.UnionType):
+        return pruned(next((m for m in expected.types if is_container(m, value)), inspect.AnyType()), value)
     if not (isinstance(expected, inspect.StructType) and isinstance(value, dict)):
         return value
     fields = {field.encode_name: field for field in expected.fields}

@@ -29,6 +29,9 @@ _OPTIONS = ("parse", "raw")
 
 Locate = Callable[[DocumentPath], Location]
 
+Note = Callable[[FoundFile, Any], None]
+"""Hears of each file that was read and what it held."""
+
 
 class FileValues:
     """What the files that one suite's values refer to hold; each is read once.
@@ -36,8 +39,9 @@ class FileValues:
     A value is shared between the cases that name its file and must not be changed.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, note: Note | None = None) -> None:
         self._sandbox = sandbox
+        self._note = note
         self._kept: dict[tuple[str, bool, bool], Any] = {}
         self._kept_bytes = 0
 
@@ -69,6 +73,8 @@ class FileValues:
             content = read_document(file).value
         else:
             content = self._with_nested(file, chain)
+        if self._note:
+            self._note(file, content)
         if self._kept_bytes + file.size_bytes <= MAX_KEPT_BYTES:
             self._kept_bytes += file.size_bytes
             self._kept[key] = content

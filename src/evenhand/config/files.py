@@ -60,6 +60,10 @@ class Files:
             return salt
         return _reported(lambda: self._files.salt(rendered), place) or salt
 
+    def digest(self) -> str:
+        """sha256 over the names and contents of all files that were read so far."""
+        return self._files.digest()
+
 
 def _reported(read: Callable[[], T], place: Place) -> T | None:
     try:

@@ -88,18 +88,25 @@ def _items(holder: dict[str, Any] | list[Any]) -> Iterable[Any]:
 
 def offset_of(text: str, path: DocumentPath, start: int = 0) -> int:
     """Where the value at `path`, or its nearest ancestor that exists, begins in a valid JSON text."""
-    place = _skip(text, start)
-    for step in path:
-        found = next((at for key, _, at in _entries(text, place) if key == step), None)
-        if found is None:
-            break
-        place = found
-    return place
+    return _follow(text, path, start)[0]
 
 
 def item_offsets(text: str, path: DocumentPath) -> list[int]:
-    """Where each item of the list at `path` begins in a valid JSON text."""
-    return [at for _, _, at in _entries(text, offset_of(text, path))]
+    """Where each item of the list at `path` begins in a valid JSON text; none where there is no list."""
+    place, steps = _follow(text, path, 0)
+    is_list = steps == len(path) and text[place] == "["
+    return [at for _, _, at in _entries(text, place)] if is_list else []
+
+
+def _follow(text: str, path: DocumentPath, start: int) -> tuple[int, int]:
+    """The place that a path leads to, and how many of its steps could be followed."""
+    place = _skip(text, start)
+    for steps, step in enumerate(path):
+        found = next((at for key, _, at in _entries(text, place) if key == step), None)
+        if found is None:
+            return place, steps
+        place = found
+    return place, len(path)
 
 
 def _entries(text: str, place: int) -> Iterator[tuple[str | int, int, int]]:

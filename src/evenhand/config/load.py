@@ -67,16 +67,20 @@ def load_suite(
     if visible_variables is not None:
         variables = {name: value for name, value in variables.items() if name in visible_variables}
     repository = None if confined else find_repository(file.parent)
-    sandbox = Sandbox(file.parent, repository, tuple(Path(folder) for folder in allow_outside))
+    outside = tuple(Path(folder) for folder in allow_outside)
+    sandbox = Sandbox(file.parent, repository, outside)
     with collection_paused():
-        return _Loading(file, sandbox, variables, _Running(generators, confined, spool_folder)).suite()
+        return _Loading(
+            file, sandbox, variables, _Running(generators, confined, outside, spool_folder)
+        ).suite()
 
 
 class _Running(NamedTuple):
-    """Whether what makes cases is run, and where its cases are kept."""
+    """Which code of the suite may be run, and where cases that are made are kept."""
 
     generators: bool
     confined: bool
+    allow_outside: tuple[Path, ...]
     spool_folder: Path | None
 
 
@@ -119,14 +123,16 @@ class _Loading:
             runner=written.runner,
             engine=self.engine,
             warnings=self.findings.warnings(),
-            digests=_digests(written, parts, reading, env),
+            digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
             snapshot=_snapshot(document),
         )
 
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
         return _Parts(
-            providers=read_providers(written.providers, root.inside("providers"), self.file.parent),
+            providers=read_providers(
+                written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
+            ),
             prompts=prompts.read_all(written.prompts, root.inside("prompts")),
             defaults=read_defaults(
                 written.defaults,

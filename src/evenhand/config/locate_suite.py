@@ -13,6 +13,10 @@ SUITE_NAMES = ("evenhand.yaml", "evenhand.yml", "domarinn.yaml", "domarinn.yml")
 
 def locate_suite(path: Path) -> Path:
     """The suite file that a path means: the file itself, or the one in that folder. Raises `SuiteError`."""
+    if "\0" in str(path):
+        raise SuiteError(
+            [Problem("the path cannot be used: it holds a NUL character", location=Location(repr(str(path))))]
+        )
     try:
         if not path.is_dir():
             return path

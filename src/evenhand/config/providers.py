@@ -14,12 +14,17 @@ from evenhand.config.typed_entry import find_type
 from evenhand.model.provider import PROVIDERS, Provider
 
 
-def read_providers(values: Sequence[Any], place: Place, directory: Path) -> tuple[Provider, ...]:
-    """The providers of a list, without those that were reported. `directory` is the suite's folder."""
+def read_providers(
+    values: Sequence[Any], place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
+) -> tuple[Provider, ...]:
+    """The providers of a list, without those that were reported.
+
+    `directory` is the suite's folder, `allowed_outside` are further folders that code may come from.
+    """
     providers: dict[str, Provider] = {}
     for index, value in enumerate(values):
         at = place.inside(index)
-        provider = read_provider(value, at, directory)
+        provider = read_provider(value, at, directory, allowed_outside)
         if provider is None:
             continue
         if provider.id in providers:
@@ -32,7 +37,9 @@ def read_providers(values: Sequence[Any], place: Place, directory: Path) -> tupl
     return tuple(providers.values())
 
 
-def read_provider(value: Any, place: Place, directory: Path) -> Provider | None:
+def read_provider(
+    value: Any, place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
+) -> Provider | None:
     """One provider; None after reporting what is wrong with it."""
     entry = find_type(value, PROVIDERS, place)
     provider: Provider | None = decode(entry.cls, entry.options, place) if entry else None
@@ -40,7 +47,7 @@ def read_provider(value: Any, place: Place, directory: Path) -> Provider | None:
         return None
     if not provider.id:
         provider = msgspec.structs.replace(provider, id=_id_of(value))
-    for problem in provider.problems(directory):
+    for problem in provider.problems(directory, allowed_outside):
         place.add(problem)
     for warning in provider.warnings(directory):
         place.add_warning(warning)

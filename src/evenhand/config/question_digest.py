@@ -23,10 +23,9 @@ class PartDigest:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
-    def add(self, data: bytes) -> None:
-        """Take in one more value; its length is part of the digest, so that neighbours do not blur."""
-        self._hash.update(len(data).to_bytes(8, "little"))
-        self._hash.update(data)
+    def add(self, name: bytes, data: bytes) -> None:
+        """Take in one more named value; the lengths are part of the digest, so that neighbours do not blur."""
+        self._hash.update(b"%d:%d:%b%b" % (len(name), len(data), name, data))
 
     def hexdigest(self) -> str:
         """64 hex digits."""
@@ -37,5 +36,5 @@ def digest_of(*values: Any) -> str:
     """The digest of some values."""
     digest = PartDigest()
     for value in values:
-        digest.add(canonical(value))
+        digest.add(b"", canonical(value))
     return digest.hexdigest()

@@ -21,6 +21,7 @@ def read_settings(
     document: Mapping[str, Any], root: Place, files: Files, environ: Mapping[str, str]
 ) -> WrittenSuite:
     """The written suite, without the keys that were reported."""
+    is_whole = not root.findings.problem_count
     prepared = dict(document)
     if RUNNER in prepared:
         prepared[RUNNER] = with_long_forms(prepared[RUNNER])
@@ -31,7 +32,8 @@ def read_settings(
     written = decode_partly(WrittenSuite, prepared, root) or WrittenSuite()
     _check_version(written.version, root)
     _check_tools(written.tools, root.inside(TOOLS))
-    if not document.get(PROVIDERS, ()):
+    _check_patterns(written.runner.refusal_patterns, root.inside(RUNNER, "refusal_patterns"))
+    if is_whole and not document.get(PROVIDERS, ()):
         root.report("the suite has no `providers`", "name at least one system under test")
     return written
 
@@ -54,3 +56,24 @@ def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
                 f"tool {tool.name!r} is declared twice, first at {first}", "keep one of them"
             )
         seen.setdefault(tool.name, index)
+        if tool.input_schema is not None:
+            _check_schema(tool.input_schema, place.inside(index, "input_schema"))
+
+
+def _check_schema(schema: dict[str, Any], place: Place) -> None:
+    from evenhand.text.schema import SchemaError, compile_schema
+
+    try:
+        compile_schema(schema)
+    except SchemaError as error:
+        place.report(str(error))
+
+
+def _check_patterns(patterns: tuple[str, ...], place: Place) -> None:
+    from evenhand.text.pattern import PatternError, compile_pattern
+
+    for index, pattern in enumerate(patterns):
+        try:
+            compile_pattern(pattern)
+        except PatternError as error:
+            place.inside(index).report(f"the pattern is wrong: {error}")

@@ -10,6 +10,11 @@ MAX_REMEMBERED = 5_000
 """Templates whose names are remembered."""
 
 
+def as_template(expression: str) -> str:
+    """A template that takes the same names as an expression."""
+    return "{{ (" + expression + ") }}"
+
+
 class TemplateNames:
     """Names by template, each template looked at once."""
 

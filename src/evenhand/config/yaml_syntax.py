@@ -11,6 +11,7 @@ from evenhand.errors import Location, Problem
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BARE_TEMPLATE = re.compile(r"(?:^|[\s:\[,-])\{[{%#]")
+_UNCLOSED = "found unexpected end of stream"
 _WORDS = {
     "mapping values are not allowed in this context": "a `:` stands where none can be",
     "did not find expected key": "a key was expected here",
@@ -18,8 +19,10 @@ _WORDS = {
     "did not find expected ',' or '}'": "the `{` has no matching `}`, or a `,` is missing",
     "did not find expected ',' or ']'": "the `[` has no matching `]`, or a `,` is missing",
     "did not find expected node content": "a value was expected here",
-    "found unexpected end of stream": "a quote is opened and never closed",
+    _UNCLOSED: "a quote is opened here and never closed",
     "could not find expected ':'": "a `:` was expected after this key",
+    "found invalid Unicode character escape code": "the escape names no character, as half of a surrogate pair",
+    "found unknown escape character": "the backslash in double quotes is followed by no valid escape",
     "found undefined alias": "the alias names an anchor that is not defined before it",
     "found undefined tag handle": "the tag is not known",
 }
@@ -27,6 +30,8 @@ _HINTS = {
     "mapping values are not allowed in this context": "quote text that holds a colon, and check the indentation",
     "did not find expected key": "check the indentation and the quotes",
     "could not find expected ':'": "check the indentation",
+    "found invalid Unicode character escape code": "write the character itself",
+    "found unknown escape character": "use single quotes, in which a backslash is only itself",
     "found undefined tag handle": "use `!raw`, `!file` or no tag",
 }
 QUOTE_TEMPLATE = 'quote the template: "{{ … }}"'
@@ -52,8 +57,9 @@ def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     """A parser's error as a problem with its place, what is wrong and what to do."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(f"not valid YAML: {error}", location=Location(file))
-    mark = error.problem_mark or error.context_mark
     problem = str(error.problem or error.context)
+    opened = error.context_mark if problem == _UNCLOSED else None
+    mark = opened or error.problem_mark or error.context_mark
     message, hint = _explained(error, problem, _line(text, mark.line) if mark else "", mark)
     place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
     return Problem(f"not valid YAML: {message}", hint=hint, location=place)

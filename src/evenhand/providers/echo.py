@@ -16,6 +16,7 @@ class Echo(Provider, tag="echo", frozen=True, kw_only=True):
     """
 
     reports_tool_calls: ClassVar[bool] = False
+    reads_vars: ClassVar[bool] = False
     example: ClassVar[str] = """\
 - id: mirror
   type: echo

@@ -29,7 +29,7 @@ from evenhand.config.sources.spool import (
 )
 from evenhand.config.wording import found
 from evenhand.errors import GeneratorError, Problem, SuiteError
-from evenhand.text.excerpt import quoted
+from evenhand.text.excerpt import escaped, quoted
 
 MAX_LABEL = 60
 """Characters by which messages name a generator."""
@@ -61,7 +61,7 @@ class WrittenGenerator(Written, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What messages call the program."""
-        words = " ".join(self.command)
+        words = escaped(" ".join(self.command))
         return words if len(words) <= MAX_LABEL else f"{words[:MAX_LABEL]}…"
 
 

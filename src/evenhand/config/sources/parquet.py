@@ -9,7 +9,6 @@ import datetime as dt
 import decimal
 import math
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 from evenhand.config.raw_case import RawCase
@@ -28,9 +27,12 @@ class ParquetSource(FileSource):
 
     def __init__(self, file: FoundFile, *, is_data: bool) -> None:
         super().__init__(file, is_data=is_data)
-        if find_spec("pyarrow") is None:
+        try:
+            import pyarrow.parquet  # noqa: F401 - it is missed here, before anything is read
+        except ImportError:
             hint = "install it with `python -m pip install 'evenhand[parquet]'`"
-            raise SuiteError([Problem("reading Parquet files needs pyarrow", (), hint, Location(file.name))])
+            problem = Problem("reading Parquet files needs pyarrow", (), hint, Location(file.name))
+            raise SuiteError([problem]) from None
 
     def _read(self) -> Iterator[RawCase | Problem]:
         import pyarrow as pa

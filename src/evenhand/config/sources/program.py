@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event, Thread
-from typing import BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple
 
 STDERR_TAIL_BYTES = 4 * 1024
 """Bytes of the standard error stream that are kept, from its end."""
@@ -116,12 +116,12 @@ class _Streams:
         except (OSError, ValueError):
             return  # The program did not want to read all of it.
 
-    def _read(self, pipe: object, keep: Callable[[bytes], bool]) -> None:
+    def _read(self, pipe: IO[bytes] | None, keep: Callable[[bytes], bool]) -> None:
         try:
-            while (chunk := pipe.read(_CHUNK_BYTES)) and not self._is_closed and keep(chunk):  # type: ignore[attr-defined]
+            while pipe and (chunk := pipe.read(_CHUNK_BYTES)) and not self._is_closed and keep(chunk):
                 pass
         except (OSError, ValueError):
-            return
+            return  # It was let go of.
 
     def _keep(self, chunk: bytes) -> bool:
         self._left_bytes -= len(chunk)

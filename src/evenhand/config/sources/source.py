@@ -65,7 +65,11 @@ class FileSource:
 
     def _warn_of_template(self, document: dict[str, Any], line: int) -> None:
         """Warn, once in a reading, of a var that looks like a template."""
-        found = None if self._has_warned else next(Val(document.get("vars")).templates(), None)
+        if self._has_warned:
+            return
+        # `{#` alone is more often a style sheet or a heading than a comment of a template.
+        texts = Val(document.get("vars")).templates()
+        found = next((each for each in texts if "{{" in each[1] or "{%" in each[1]), None)
         if found is None:
             return
         self._has_warned = True
