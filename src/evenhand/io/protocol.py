@@ -7,6 +7,7 @@ environment variable are those of the protocol that existing programs speak.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -68,8 +69,8 @@ def read_provider_reply(data: bytes, *, stderr: str = "") -> Response:
 def read_reply_document(data: bytes, *, id: int | None = None, stderr: str = "") -> dict[str, Any]:
     """A program's reply as a JSON object that holds an `output` or an `error`. Raises `ProviderError`.
 
-    `id` is the number of the question; a reply that carries another one is refused, one that carries none is not.
-    `stderr` goes into the details of the error.
+    `id` is the number of the question; a reply that carries another one is refused. `stderr` goes into the details
+    of the error.
     """
     reply = _one_document(data, stderr)
     wrong = _wrong_with(reply, id)
@@ -90,13 +91,19 @@ def _wrong_with(reply: Any, id: int | None) -> str | None:
             f"the reply is of protocol version {in_words(version)}, and this evenhand speaks version "
             f"{PROTOCOL_VERSION}; upgrade evenhand, or let the program answer in version {PROTOCOL_VERSION}"
         )
-    answered = reply.get("id", head.get("id"))
+    answered = answered_id(reply)
     if id is not None and answered is not None and answered != id:
         return f"the reply is to question {in_words(answered)}, and question {id} was asked"
     if "output" not in reply and reply.get("error") is None:
         keys = ", ".join(f"`{quoted(key, length=40)[1:-1]}`" for key in list(reply)[:8])
         return f"the reply must have an `output`, found {keys or 'no keys at all'}"
     return None
+
+
+def answered_id(reply: Mapping[str, Any]) -> Any:
+    """The number of the question that a reply says it answers, as its own key or in an envelope; None without one."""
+    head = reply.get("domarinn")
+    return reply.get("id", head.get("id") if isinstance(head, dict) else None)
 
 
 def _one_document(data: bytes, stderr: str) -> Any:
