@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import msgspec
 
@@ -43,13 +43,15 @@ class Provider(
 ):
     """A system under test, as a suite declares it. One class per type; its fields are the options of that type."""
 
-    id: str = ""
-    """Name of the provider in filters and reports; the type where it is left out."""
-    label: str | None = None
-    """Text that reports show instead of the id."""
+    id: Annotated[
+        str, msgspec.Meta(description="Name of the provider in filters and reports; its type where left out.")
+    ] = ""
+    label: Annotated[str | None, msgspec.Meta(description="Text that reports show instead of the id.")] = None
 
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
+    reads_vars: ClassVar[bool] = True
+    """Whether this type is given a case's vars beside the prompt."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 

@@ -75,7 +75,7 @@ class Engine:
             text = self._environment.eval_expr(f"({expression})|tojson", **scope.names)
         except minijinja.TemplateError as error:
             raise _translated(error) from None
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(str(text))
 
     def test(self, expression: str, scope: Scope) -> bool:
         """Whether an expression is true; an expression that is just an undefined name is false."""
