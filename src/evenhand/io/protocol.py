@@ -6,7 +6,6 @@ environment variable are those of the protocol that existing programs speak.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.model.exchange import Request, Response
 from evenhand.text.excerpt import quoted
-from evenhand.text.json_reader import NotJson, read_json
+from evenhand.text.json_reader import NotJson, compact_json, read_json
 
 PROTOCOL_VERSION = 1
 PROTOCOL_ENV = {"DOMARINN_PROTOCOL": str(PROTOCOL_VERSION)}
@@ -53,12 +52,20 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
     return encoded(document)
 
 
-def encoded(document: Any) -> bytes:
+def encoded(document: dict[str, Any]) -> bytes:
     """A document as JSON in UTF-8. Unpaired surrogates, which UTF-8 cannot hold, are written as escapes."""
     try:
-        return msgspec.json.encode(document)
-    except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(document), separators=(",", ":")).encode()
+        return _ENCODER.encode(document)
+    except (UnicodeEncodeError, ValueError, RecursionError):
+        plain = {
+            key: value if key in _PLAIN else msgspec.to_builtins(value) for key, value in document.items()
+        }
+        return compact_json(plain).encode()
+
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+_PLAIN = frozenset({"vars", "params"})
+"""Parts of a document that are JSON already and may be nested beyond what the stack allows."""
 
 
 def read_provider_reply(data: bytes, *, stderr: str = "") -> Response:
