@@ -102,8 +102,12 @@ def test_the_headline_follows_the_exit_code(
 
 
 def test_no_rate_is_printed_without_the_count_of_errors_beside_it() -> None:
-    summary = Summary(total=10, passed=5, errored=5, judged=5, pass_rate=1.0, pass_rate_low=0.5655, pass_rate_high=1.0)
-    assert figures.rate(summary) == "pass rate 100%, 95% interval 56.5% to 100%, over 5 judged cases; 5 errored"
+    summary = Summary(
+        total=10, passed=5, errored=5, judged=5, pass_rate=1.0, pass_rate_low=0.5655, pass_rate_high=1.0
+    )
+    assert (
+        figures.rate(summary) == "pass rate 100%, 95% interval 56.5% to 100%, over 5 judged cases; 5 errored"
+    )
 
 
 def test_no_rate_is_printed_where_nothing_was_judged() -> None:
