@@ -74,12 +74,16 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         engine=engine,
         scope=scope,
         provider_reports_tool_calls=cell.provider.reports_tool_calls,
+        request=request,
+        case=case,
+        provider_id=cell.provider.id,
     )
     weighed = await evaluate_case(
         case.assertions,
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
+        judge_scripts=services.scripts.judge,
         grade=services.grade,
     )
     return _judged(cell, services, progress, evidence, weighed, started)

@@ -20,6 +20,7 @@ from evenhand.model.suite import Suite
 from evenhand.run.evaluate import Grade
 from evenhand.run.limiter import RateLimiter
 from evenhand.run.plan import Cell
+from evenhand.scripts.judge import ScriptJudge
 from evenhand.template import Scope, authored
 from evenhand.text.pattern import compile_pattern
 
@@ -47,6 +48,7 @@ class Services:
         self._sessions: dict[str, Session] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self.scripts = ScriptJudge(suite.directory)
         self.env_scope = Scope({"env": suite.env})
         limit = suite.runner.rate_limit
         self.limiters = {p.id: RateLimiter(limit.rps, self.clock) for p in self._providers} if limit else {}
@@ -63,8 +65,11 @@ class Services:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for session in self._sessions.values():
-            await session.close()
+        try:
+            for session in self._sessions.values():
+                await session.close()
+        finally:
+            await self.scripts.close()
 
     def session(self, provider_id: str) -> Session:
         """The open session of a provider."""
