@@ -79,8 +79,12 @@ class Reply(msgspec.Struct, frozen=True):
 class Batch:
     """The scripts of one case over one answer, and their answers as they come in."""
 
-    def __init__(self, scripts: Sequence[Script], output: Given, context: Given) -> None:
+    def __init__(
+        self, scripts: Sequence[Script], output: Given, context: Given, *, dry: bool = False
+    ) -> None:
+        """`dry` makes the scripts ready to run and runs none."""
         self.scripts = scripts
+        self.dry = dry
         self.output = output
         self.context = context
         self.answers: list[Answer | None] = [None] * len(scripts)

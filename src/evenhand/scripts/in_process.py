@@ -21,26 +21,30 @@ class InProcess:
     def __init__(self) -> None:
         self._checks: dict[int, Check | CannotCheck] = {}
 
-    async def evaluate(self, scripts: Sequence[Script], output: Given, context: Given) -> list[Answer]:
-        """The answers to checks over one answer of a system under test, in their order."""
-        return [await self._answer(script, output, context) for script in scripts]
+    async def evaluate(
+        self, scripts: Sequence[Script], output: Given, context: Given, *, dry: bool = False
+    ) -> list[Answer]:
+        """The answers to checks over one answer of a system under test, in their order; `dry` only loads them."""
+        return [await self._answer(script, output, context, dry) for script in scripts]
 
     async def close(self) -> None:
         """Forget the checks."""
         self._checks.clear()
 
-    async def _answer(self, script: Script, output: Given, context: Given) -> Answer:
-        call = asyncio.to_thread(self._call, script, output, context)
+    async def _answer(self, script: Script, output: Given, context: Given, dry: bool) -> Answer:
+        call = asyncio.to_thread(self._call, script, output, context, dry)
         try:
             answer = await asyncio.wait_for(call, script.timeout_ms / 1_000)
         except TimeoutError:
             return Answer(timed_out=True)
         return msgspec.convert(answer, Answer)
 
-    def _call(self, script: Script, output: Given, context: Given) -> dict[str, Any]:
+    def _call(self, script: Script, output: Given, context: Given, dry: bool) -> dict[str, Any]:
         check = self._check(script)
         if isinstance(check, CannotCheck):
             return copy.deepcopy(check.answer)
+        if dry:
+            return {"returned": True}
         about = json.loads(context.text) if context.text else {}
         if script.config.text:
             about["config"] = json.loads(script.config.text)

@@ -24,6 +24,8 @@ MAX_KNOWN = 10_000
 """Sources whose key and reading are kept."""
 
 QUICKJS_DEPTH = 4
+LOAD_LIMIT_MS = 30_000.0
+"""How long one script may take to load."""
 
 
 class _Known(NamedTuple):
@@ -80,6 +82,23 @@ class ScriptJudge:
             batch.append(Script(known.key, known.source, script.timeout_ms, config))
         context = given(context_document(evidence, reads)) if reads else NOTHING
         return await pool.evaluate(batch, given(evidence.response.output), context)
+
+    async def load(self, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+        """Make scripts ready to run without running any; the answers of those that can run hold `returned`."""
+        answers: list[Answer] = []
+        for start in range(0, len(scripts), 50):
+            some = scripts[start : start + 50]
+            for name, group in itertools.groupby(some, key=lambda script: script.engine_name):
+                answers += await self._load(name, list(group))
+        return answers
+
+    async def _load(self, name: str, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+        pool = self._pools.get(name) or self._open(name)
+        if isinstance(pool, NoEngine):
+            return [Answer(broken=str(pool))] * len(scripts)
+        known = [self._known.get((name, script.value)) or self._learn(name, script) for script in scripts]
+        batch = [Script(item.key, item.source, LOAD_LIMIT_MS) for item in known]
+        return await pool.evaluate(batch, NOTHING, NOTHING, dry=True)
 
     def _learn(self, name: str, script: ScriptAssertion) -> _Known:
         reference = script.reference

@@ -7,6 +7,7 @@ others are asked again elsewhere. Nothing starts before the first batch comes.
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import deque
 from collections.abc import Sequence
 
@@ -46,9 +47,11 @@ class WorkerPool:
         self._clock: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def evaluate(self, scripts: Sequence[Script], output: Given, context: Given) -> list[Answer]:
-        """The answers to scripts over one answer of a system under test, in their order."""
-        batch = Batch(scripts, output, context)
+    async def evaluate(
+        self, scripts: Sequence[Script], output: Given, context: Given, *, dry: bool = False
+    ) -> list[Answer]:
+        """The answers to scripts over one answer of a system under test, in their order; `dry` runs none."""
+        batch = Batch(scripts, output, context, dry=dry)
         self._waiting.append(batch)
         self._dispatch()
         return await batch.done
@@ -67,6 +70,9 @@ class WorkerPool:
 
     def _dispatch(self) -> None:
         while self._waiting:
+            if self._waiting[0].done.done():
+                self._waiting.popleft()
+                continue
             worker = self._free_worker(self._waiting[0])
             if worker is None:
                 break
@@ -108,6 +114,7 @@ class WorkerPool:
             {
                 "sources": sources,
                 "scripts": rows,
+                "dry": batch.dry,
                 "output": output.text,
                 "output_is_text": output.is_text,
                 "output_specials": output.specials,
@@ -184,14 +191,16 @@ class WorkerPool:
     def _blame(self, batch: Batch, worker: Worker) -> None:
         """Find the script that ended a worker. Where it could be one of several, each is asked by itself."""
         missing = batch.missing()
+        if batch.done.done():
+            return
         if worker.fault == "timeout":
             batch.answers[missing[0]] = Answer(timed_out=True)
         elif len(missing) == 1:
             batch.answers[missing[0]] = Answer(broken=_in_words("the worker died", worker))
         else:
             for index in missing:
-                alone = Batch([batch.scripts[index]], batch.output, batch.context)
-                alone.done.add_done_callback(lambda done, index=index: _take_over(batch, index, done))
+                alone = Batch([batch.scripts[index]], batch.output, batch.context, dry=batch.dry)
+                alone.done.add_done_callback(functools.partial(_take_over, batch, index))
                 self._waiting.appendleft(alone)
             return
         batch.settle()

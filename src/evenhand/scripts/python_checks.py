@@ -49,7 +49,7 @@ def load_inline(source: str) -> Check:
     """
     code = source.strip()
     try:
-        tree: ast.AST = _function(_body_of(code))
+        tree = _function(_body_of(code))
         names: dict[str, Any] = {"__name__": "check"}
         exec(compile(ast.fix_missing_locations(tree), INLINE, "exec"), names)  # noqa: S102
     except SyntaxError as error:

@@ -61,6 +61,8 @@ class Worker:
         check = self._check(key, batch["sources"].get(key))
         if isinstance(check, CannotCheck):
             return check.answer
+        if batch["dry"]:
+            return {"returned": True}
         output = batch["output"] if batch["output_is_text"] else json.loads(batch["output"])
         context = json.loads(batch["context"]) if batch["context"] else {}
         if config:

@@ -61,7 +61,7 @@ class Worker:
 
     def __init__(self, engine: ModuleType, channel: Channel) -> None:
         self._context_class = engine.Context
-        self._js_exception = (engine.JSException, engine.StackOverflow)
+        self._js_exception: tuple[type[Exception], ...] = (engine.JSException, engine.StackOverflow)
         self._channel = channel
         self._sources = {
             name: _source(name) for name in ("values.js", "source.js", "realm.js", "compiler.js")
@@ -82,13 +82,13 @@ class Worker:
 
     def _answer(self, batch: dict[str, Any]) -> None:
         channel = self._channel
-        if "compile" in batch:
-            for index, source in enumerate(batch["compile"]):
-                channel.add(index, self._compile(source))
-            channel.finish()
-            return
         for key, source in batch["sources"].items():
             self._take(key, source)
+        if batch["dry"]:
+            for key, _, _, index in batch["scripts"]:
+                channel.add(index, self._failed.get(key, '{"returned":true}'))
+            channel.finish()
+            return
         channel.begin()
         for key, config, config_specials, index in batch["scripts"]:
             channel.add(index, self._evaluate(batch, (key, config, config_specials)))

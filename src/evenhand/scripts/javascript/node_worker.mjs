@@ -132,6 +132,7 @@ async function fromFile({ file, name }) {
 async function prepared(key, source) {
   let found = functions.get(key);
   if (!found) {
+    if (source === undefined) return { answer: { unknown: true } };
     found = typeof source === 'string' ? inline(source) : await fromFile(source);
     functions.set(key, found);
     // What a module changes while it is loaded (a polyfill, say) belongs to it.
@@ -179,6 +180,7 @@ async function evaluate(batch, [key, config, configSpecials]) {
   lines = [];
   lineRoom = 65536;
   if (found.answer) return stringify(found.answer);
+  if (batch.dry) return '{"returned":true}';
   let answer;
   try {
     const output = batch.output_is_text ? batch.output : read(batch.output, batch.output_specials);
