@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runInThisContext } from 'node:vm';
 
 const { parse, stringify } = JSON;
+const { is } = Object;
 const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const folder = path.dirname(fileURLToPath(import.meta.url));
 const load = (name) => runInThisContext(fs.readFileSync(path.join(folder, name), 'utf8'));
@@ -59,7 +60,7 @@ let before = picture();
 function isUntouched() {
   const now = picture();
   if (now.length !== before.length) return false;
-  for (let index = 0; index < now.length; index++) if (now[index] !== before[index]) return false;
+  for (let index = 0; index < now.length; index++) if (!is(now[index], before[index])) return false;
   return true;
 }
 
