@@ -59,7 +59,7 @@ def check_join(joiner: Any = "") -> bool:
     return True
 
 
-def check_count(count: Any, fill_with: Any = None) -> bool:
+def check_count(count: Any, _fill_with: Any = None) -> bool:
     """Check the arguments of `batch` and `slice`; always True, else it raises."""
     whole_number(count, "a count", MAX_ITEMS)
     return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import minijinja
 
 from evenhand.errors import Problem, TemplateError
-from evenhand.template.scan import constant_text, unknown_names
+from evenhand.template.scan import unknown_names
 from evenhand.template.scope import Scope
 from evenhand.template.source import Source
 from evenhand.template.syntax import Node
@@ -29,9 +29,9 @@ def find_problem(text: str, engine: Engine, *, is_expression: bool) -> Problem |
         prepared = source.prepared()
     except Unreadable as error:
         return _placed(text, error.offset, Problem(error.message))
-    error = engine.syntax_error(prepared)
-    if error is not None:
-        return _on_line(text, error.line or 0, Problem(syntax_message(error)))
+    refusal = engine.syntax_error(prepared)
+    if refusal is not None:
+        return _on_line(text, refusal.line or 0, Problem(syntax_message(refusal)))
     found = [*unknown_names(source.mentions), *_bad_patterns(source, engine)]
     if not found:
         return None

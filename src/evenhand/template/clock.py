@@ -15,7 +15,18 @@ VARIABLES = ("EVENHAND_NOW", "DOMARINN_NOW")
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
-    "January February March April May June July August September October November December".split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 _DIRECTIVE = re.compile(r"%([-_0]?)(:?z|\.?[369]?f|.|$)", re.DOTALL)
 
@@ -24,7 +35,7 @@ def now(style: Any = None) -> str:
     """The time as RFC 3339, or in a format of `strftime` directives. The locale has no say."""
     moment = _frozen() or datetime.now(UTC)
     if style is None:
-        return moment.isoformat()
+        style = "%+"
     if not isinstance(style, str):
         raise FilterError("needs a format that is a text, such as `%Y-%m-%d`")
     return _DIRECTIVE.sub(lambda match: _directive(moment, match), style)
@@ -111,9 +122,9 @@ _TEXTS: dict[str, Callable[[datetime], str]] = {
     "h": lambda t: _MONTHS[t.month - 1][:3],
     "p": lambda t: "AM" if t.hour < 12 else "PM",
     "P": lambda t: "am" if t.hour < 12 else "pm",
-    "z": lambda t: "+0000",
-    ":z": lambda t: "+00:00",
-    "Z": lambda t: "UTC",
+    "z": _composed("+0000"),
+    ":z": _composed("+00:00"),
+    "Z": _composed("UTC"),
     "D": _composed("%m/%d/%y"),
     "x": _composed("%m/%d/%y"),
     "F": _composed("%Y-%m-%d"),
@@ -123,7 +134,7 @@ _TEXTS: dict[str, Callable[[datetime], str]] = {
     "X": _composed("%H:%M:%S"),
     "r": _composed("%I:%M:%S %p"),
     "c": _composed("%a %b %e %H:%M:%S %Y"),
-    "+": lambda t: t.isoformat(),
+    "+": _composed("%Y-%m-%dT%H:%M:%S%.f+00:00"),
     ".f": _shortest_fraction,
     ".3f": lambda t: "." + _fraction(3)(t),
     ".6f": lambda t: "." + _fraction(6)(t),
@@ -131,7 +142,7 @@ _TEXTS: dict[str, Callable[[datetime], str]] = {
     "3f": _fraction(3),
     "6f": _fraction(6),
     "9f": _fraction(9),
-    "t": lambda t: "\t",
-    "n": lambda t: "\n",
-    "%": lambda t: "%",
+    "t": _composed("\t"),
+    "n": _composed("\n"),
+    "%": "{:%%}".format,
 }

@@ -71,7 +71,9 @@ class _Compiled:
 
     __slots__ = ("is_expression", "name", "prepared", "render", "runtime", "text")
 
-    def __init__(self, text: str, is_expression: bool, name: str, runtime: Runtime, prepared: Prepared) -> None:
+    def __init__(
+        self, text: str, is_expression: bool, name: str, runtime: Runtime, prepared: Prepared
+    ) -> None:
         self.text = text
         self.is_expression = is_expression
         self.name = name
@@ -169,9 +171,7 @@ class Engine:
         try:
             runtime.environment.add_template(name, prepared.source)
         except minijinja.TemplateError as error:
-            raise TemplateError(
-                syntax_message(error), line=error.line or 0, depends_on_data=False
-            ) from None
+            raise TemplateError(syntax_message(error), line=error.line or 0, depends_on_data=False) from None
         return _Compiled(text, is_expression, name, runtime, prepared)
 
     def _runtime(self, *, is_watched: bool) -> Runtime:

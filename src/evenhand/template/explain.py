@@ -134,7 +134,8 @@ def reads_data(node: Node) -> bool:
     """Whether an expression depends on anything but itself."""
     callees = {id(part.parts[0]) for part in node.walk() if part.kind == "call"}
     return any(
-        part.kind == "captured" or (part.kind == "variable" and id(part) not in callees) for part in node.walk()
+        part.kind == "captured" or (part.kind == "variable" and id(part) not in callees)
+        for part in node.walk()
     )
 
 
@@ -142,9 +143,7 @@ def _node_of(error: minijinja.TemplateError, source: Source, prepared: Prepared)
     if error.range is None:
         return None
     encoded = prepared.source.encode()
-    start, end = (
-        prepared.origin(len(encoded[:offset].decode(errors="ignore"))) for offset in error.range
-    )
+    start, end = (prepared.origin(len(encoded[:offset].decode(errors="ignore"))) for offset in error.range)
     found = source.node_at(start, max(start, end))
     if found is not None:
         return found
@@ -203,9 +202,7 @@ def chain_of(node: Node) -> list[str | int] | None:
     return [node.name, *reversed(steps)] if node.kind == "variable" else None
 
 
-def _missing_in_chain(
-    chain: Sequence[str | int], source: Source, names: Mapping[str, Any]
-) -> str | None:
+def _missing_in_chain(chain: Sequence[str | int], source: Source, names: Mapping[str, Any]) -> str | None:
     root, *steps = chain
     if root in source.assigned or root in ("loop", "self"):
         return None

@@ -159,7 +159,8 @@ def _blake3_digest(data: bytes) -> bytes:
         raise FilterError(
             "needs the package `blake3`; install it with `pip install blake3`", depends_on_data=False
         ) from None
-    return hasher(data).digest()
+    digest: bytes = hasher(data).digest()
+    return digest
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

@@ -6,34 +6,39 @@ not part of it.
 
 from __future__ import annotations
 
-ENGINE_FILTERS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENGINE_FILTERS = _words(
     """
     abs attr batch bool capitalize chain count d default dictsort e escape first float format groupby indent int
     items join last length lines list lower map max min pprint reject rejectattr replace reverse round safe select
     selectattr slice sort split string sum title tojson trim unique upper urlencode zip
-    """.split()
+    """
 )
 
-ADDED_FILTERS = frozenset(
+ADDED_FILTERS = _words(
     """
     b64decode b64encode blake3 from_json json_decode json_encode md5 regex_match regex_replace sha256 slugify
     to_json truncate
-    """.split()
+    """
 )
 
 FILTERS = ENGINE_FILTERS | ADDED_FILTERS
 
-TESTS = frozenset(
+TESTS = _words(
     """
     boolean defined divisibleby endingwith eq equalto escaped even false filter float ge greaterthan gt in int
     integer iterable le lessthan lower lt mapping ne none number odd safe sameas sequence startingwith string test
     true undefined upper
-    """.split()
+    """
 )
 
-FUNCTIONS = frozenset("dict namespace now rand randint range uuid".split())
+FUNCTIONS = _words("dict namespace now rand randint range uuid")
 
-ENGINE_EXTRAS = frozenset("pluralize filesizeformat striptags".split())
+ENGINE_EXTRAS = _words("pluralize filesizeformat striptags")
 """Filters of the binding that are no part of the language."""
 
 OPTIONAL_FILTERS = frozenset({"default", "d"})
@@ -42,11 +47,11 @@ OPTIONAL_FILTERS = frozenset({"default", "d"})
 OPTIONAL_TESTS = frozenset({"defined", "undefined"})
 """Tests that take an undefined value for an answer."""
 
-TEXT_FILTERS = frozenset(
+TEXT_FILTERS = _words(
     """
     b64decode b64encode blake3 format from_json indent json_decode md5 regex_match regex_replace replace sha256
     slugify truncate
-    """.split()
+    """
 )
 """Filters of ours that work on text, whatever they are given."""
 

@@ -93,9 +93,17 @@ def _refuse_loose_namespaces(statements: Sequence[Statement]) -> None:
         for expression in statement.expressions:
             for node in expression.walk():
                 if _is_namespace_call(node) and id(node) not in allowed:
-                    raise Unreadable("`namespace()` can only be assigned: `{% set ns = namespace() %}`", node.start)
-                if node.kind == "variable" and node.name in spaces and not _is_attribute_root(node, expression):
-                    raise Unreadable(f"the namespace `{node.name}` can only be used by its attributes", node.start)
+                    raise Unreadable(
+                        "`namespace()` can only be assigned: `{% set ns = namespace() %}`", node.start
+                    )
+                if (
+                    node.kind == "variable"
+                    and node.name in spaces
+                    and not _is_attribute_root(node, expression)
+                ):
+                    raise Unreadable(
+                        f"the namespace `{node.name}` can only be used by its attributes", node.start
+                    )
 
 
 def _is_namespace_call(node: Node) -> bool:
@@ -103,9 +111,7 @@ def _is_namespace_call(node: Node) -> bool:
 
 
 def _is_attribute_root(variable: Node, expression: Node) -> bool:
-    return any(
-        node.kind in ("attribute", "item") and node.parts[0] is variable for node in expression.walk()
-    )
+    return any(node.kind in ("attribute", "item") and node.parts[0] is variable for node in expression.walk())
 
 
 def _expression_edits(expression: Node, assigned: set[str]) -> Iterator[Edit]:
@@ -158,7 +164,9 @@ def _refuse_wide_map(arguments: Sequence[Node]) -> None:
         return
     name = constant_text(positional[0])
     if name is None or name in CHECKS:
-        raise Unreadable("`map` can pass only plain numbers and short texts on to this filter", positional[0].start)
+        raise Unreadable(
+            "`map` can pass only plain numbers and short texts on to this filter", positional[0].start
+        )
 
 
 def _are_small(arguments: Sequence[Node]) -> bool:

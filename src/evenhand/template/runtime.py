@@ -49,7 +49,9 @@ class Runtime:
     def _add_guards(self, environment: minijinja.Environment) -> None:
         for name, check in CHECKS.items():
             environment.add_global(CHECK + name, self._adapted(name, check))
-        environment.add_test(WRAPPED, lambda value: isinstance(value, (FrozenMapping, FrozenList, LargeInteger)))
+        environment.add_test(
+            WRAPPED, lambda value: isinstance(value, (FrozenMapping, FrozenList, LargeInteger))
+        )
         environment.add_filter(PREFIX + "tojson", self._adapted("tojson", html_safe_json))
         environment.add_filter(PREFIX + "json", self._adapted("to_json", json_text))
         environment.add_filter(EXACT + "tojson", self._exact_tojson)
@@ -62,7 +64,7 @@ class Runtime:
     def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> str:
         """The engine's JSON of its own value, unless there is an integer in it that the engine writes as text."""
         if self.meter.has_large_integer:
-            return html_safe_json(plain(value), plain(indent))
+            return str(html_safe_json(plain(value), plain(indent)))
         return text
 
     def _exact_json(self, text: str, value: Any) -> str:

@@ -110,8 +110,11 @@ def _unknown(what: str, uses: Sequence[Use], known: Collection[str]) -> Iterator
     for name, start in uses:
         if name not in known:
             suggestion = nearest(name, known)
-            yield start, Problem(
-                f"unknown {what} `{name}`", hint=f"did you mean `{suggestion}`?" if suggestion else ""
+            yield (
+                start,
+                Problem(
+                    f"unknown {what} `{name}`", hint=f"did you mean `{suggestion}`?" if suggestion else ""
+                ),
             )
 
 

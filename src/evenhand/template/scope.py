@@ -24,7 +24,8 @@ class Scope:
         self.names: dict[str, Any] = {}
         self.unusable: dict[str, str] = {}
         """Names whose value no template can hold, with the reason."""
-        self._add(names)
+        for name, value in names.items():
+            self.define(name, value)
 
     def extended(self, names: Mapping[str, Any]) -> Scope:
         """This scope with further names; they win over its own."""
@@ -32,20 +33,21 @@ class Scope:
         scope.meter = self.meter
         scope.names = dict(self.names)
         scope.unusable = dict(self.unusable)
-        scope._add(names)
+        for name, value in names.items():
+            scope.define(name, value)
         return scope
 
-    def _add(self, names: Mapping[str, Any]) -> None:
+    def define(self, name: str, value: Any) -> None:
+        """Add a name while the scope is being built."""
         meter = self.meter
-        meter.fault = None
-        own = self.names
-        for name, value in names.items():
-            own[name] = value if value.__class__ is str and value.isascii() else wrap(value, meter)
-            if isinstance(meter.fault, UnusableValue):
-                self.unusable[name] = meter.fault.why
-                del own[name]
-                meter.fault = None
-            elif self.unusable:
-                self.unusable.pop(name, None)
-            if name in METHOD_NAMES and name in own:
-                own[PREFIX + name] = own[name]
+        wrapped = value if value.__class__ is str and value.isascii() else wrap(value, meter)
+        fault, meter.fault = meter.fault, None
+        if isinstance(fault, UnusableValue):
+            self.unusable[name] = fault.why
+            self.names.pop(name, None)
+            return
+        self.names[name] = wrapped
+        if name in METHOD_NAMES:
+            self.names[PREFIX + name] = wrapped
+        if self.unusable:
+            self.unusable.pop(name, None)

@@ -123,7 +123,7 @@ class _StatementReader(ExpressionReader):
     def _close(self, statement: Statement) -> None:
         statement.end = self.expect("%}", "`%}`").end
 
-    def _for(self, statement: Statement) -> None:
+    def read_for(self, statement: Statement) -> None:
         statement.targets = self._targets()
         self.expect_word("in")
         statement.expressions.append(self.plain_expression())
@@ -137,7 +137,7 @@ class _StatementReader(ExpressionReader):
             self._block(statement, "endfor")
         self._close(statement)
 
-    def _if(self, statement: Statement) -> None:
+    def read_if(self, statement: Statement) -> None:
         word = "elif"
         while word == "elif":
             statement.expressions.append(self.plain_expression())
@@ -150,7 +150,7 @@ class _StatementReader(ExpressionReader):
             self._block(statement, "endif")
         self._close(statement)
 
-    def _with(self, statement: Statement) -> None:
+    def read_with(self, statement: Statement) -> None:
         while not self.at("%}"):
             if statement.targets:
                 self.expect(",", "`,`")
@@ -165,7 +165,7 @@ class _StatementReader(ExpressionReader):
         self._block(statement, "endwith")
         self._close(statement)
 
-    def _set(self, statement: Statement) -> None:
+    def read_set(self, statement: Statement) -> None:
         statement.targets = self._targets(dotted=True)
         if self.skip("="):
             statement.expressions.append(self.expression())
@@ -181,7 +181,7 @@ class _StatementReader(ExpressionReader):
         self._block(statement, "endset")
         self._close(statement)
 
-    def _filter(self, statement: Statement) -> None:
+    def read_filter(self, statement: Statement) -> None:
         statement.expressions.append(self._filters())
         self._head(statement)
         self._block(statement, "endfilter")
@@ -194,13 +194,13 @@ class _StatementReader(ExpressionReader):
             node = self.filter(node)
         return node
 
-    def _autoescape(self, statement: Statement) -> None:
+    def read_autoescape(self, statement: Statement) -> None:
         statement.expressions.append(self.expression())
         self._head(statement)
         self._block(statement, "endautoescape")
         self._close(statement)
 
-    def _named_block(self, statement: Statement) -> None:
+    def read_named_block(self, statement: Statement) -> None:
         statement.name = self.expect("name", "a name").text
         while self.at("scoped", "required"):
             self.take()
@@ -210,14 +210,14 @@ class _StatementReader(ExpressionReader):
             self.take()
         self._close(statement)
 
-    def _macro(self, statement: Statement) -> None:
+    def read_macro(self, statement: Statement) -> None:
         statement.name = self.expect("name", "a name").text
         self._parameters(statement)
         self._head(statement)
         self._block(statement, "endmacro")
         self._close(statement)
 
-    def _call(self, statement: Statement) -> None:
+    def read_call(self, statement: Statement) -> None:
         if self.at("("):
             self._parameters(statement)
         statement.expressions.append(self.expression())
@@ -234,11 +234,11 @@ class _StatementReader(ExpressionReader):
             if not self.at(")"):
                 self.expect(",", "`,` or `)`")
 
-    def _do(self, statement: Statement) -> None:
+    def read_do(self, statement: Statement) -> None:
         statement.expressions.append(self.expression())
         self._head(statement)
 
-    def _jump(self, statement: Statement) -> None:
+    def read_jump(self, statement: Statement) -> None:
         self._head(statement)
 
     def _targets(self, *, dotted: bool = False) -> list[Node]:
@@ -270,16 +270,16 @@ class _StatementReader(ExpressionReader):
 
 
 _READERS = {
-    "for": _StatementReader._for,
-    "if": _StatementReader._if,
-    "with": _StatementReader._with,
-    "set": _StatementReader._set,
-    "filter": _StatementReader._filter,
-    "autoescape": _StatementReader._autoescape,
-    "block": _StatementReader._named_block,
-    "macro": _StatementReader._macro,
-    "call": _StatementReader._call,
-    "do": _StatementReader._do,
-    "break": _StatementReader._jump,
-    "continue": _StatementReader._jump,
+    "for": _StatementReader.read_for,
+    "if": _StatementReader.read_if,
+    "with": _StatementReader.read_with,
+    "set": _StatementReader.read_set,
+    "filter": _StatementReader.read_filter,
+    "autoescape": _StatementReader.read_autoescape,
+    "block": _StatementReader.read_named_block,
+    "macro": _StatementReader.read_macro,
+    "call": _StatementReader.read_call,
+    "do": _StatementReader.read_do,
+    "break": _StatementReader.read_jump,
+    "continue": _StatementReader.read_jump,
 }

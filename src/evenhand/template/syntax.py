@@ -59,9 +59,11 @@ class Node:
         self.name = name
         self.parts = parts
         self.name_start = name_start or start
-        self.depth = 1 + max((part.depth for part in parts), default=0)
+        self.depth: int = 1 + max((part.depth for part in parts), default=0)
         if self.depth > MAX_DEPTH:
-            raise Unreadable(f"this expression nests more than {MAX_DEPTH} levels; set parts of it first", start)
+            raise Unreadable(
+                f"this expression nests more than {MAX_DEPTH} levels; set parts of it first", start
+            )
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, a parent before its parts, in the order of the source."""

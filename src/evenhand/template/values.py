@@ -20,17 +20,17 @@ _PLAIN = frozenset({bool, float, type(None)})
 class FrozenMapping:
     """A mapping that a template can read and iterate in key order, and nothing else."""
 
-    __slots__ = ("_data", "_level", "_meter", "_missed_items")
+    __slots__ = ("__wrapped__", "_level", "_meter", "_missed_items")
 
     def __init__(self, data: Mapping[Any, Any], meter: Meter, level: int = 1) -> None:
-        self._data = data
+        self.__wrapped__ = data
         self._meter = meter
         self._level = level
         self._missed_items = False
 
     def __getitem__(self, key: Any) -> Any:
         try:
-            return wrap(self._data[key], self._meter, self._level + 1)
+            return wrap(self.__wrapped__[key], self._meter, self._level + 1)
         except KeyError:
             self._missed_items = key == "items"
             raise
@@ -47,22 +47,22 @@ class FrozenMapping:
             raise AttributeError(name="items", obj=self)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(sorted_keys(self._data))
+        return iter(sorted_keys(self.__wrapped__))
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self.__wrapped__)
 
     def __str__(self) -> str:
-        return _printed(self._data, self._meter)
+        return _printed(self.__wrapped__, self._meter)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FrozenMapping) and _equal(self._data, other._data, self._meter)
+        return isinstance(other, FrozenMapping) and _equal(self.__wrapped__, other.__wrapped__, self._meter)
 
     def __lt__(self, other: FrozenMapping) -> bool:
-        return _order(self._data, plain(other)) < 0
+        return _order(self.__wrapped__, plain(other)) < 0
 
     def __gt__(self, other: FrozenMapping) -> bool:
-        return _order(self._data, plain(other)) > 0
+        return _order(self.__wrapped__, plain(other)) > 0
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -70,34 +70,34 @@ class FrozenMapping:
 class FrozenList:
     """A list that a template can read and iterate, and nothing else."""
 
-    __slots__ = ("_data", "_level", "_meter")
+    __slots__ = ("__wrapped__", "_level", "_meter")
 
     def __init__(self, data: Sequence[Any], meter: Meter, level: int = 1) -> None:
-        self._data = data
+        self.__wrapped__ = data
         self._meter = meter
         self._level = level
 
     def __getitem__(self, index: int) -> Any:
-        return wrap(self._data[index], self._meter, self._level + 1)
+        return wrap(self.__wrapped__[index], self._meter, self._level + 1)
 
     def __iter__(self) -> Iterator[Any]:
         meter, level = self._meter, self._level + 1
-        return (wrap(item, meter, level) for item in self._data)
+        return (wrap(item, meter, level) for item in self.__wrapped__)
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self.__wrapped__)
 
     def __str__(self) -> str:
-        return _printed(self._data, self._meter)
+        return _printed(self.__wrapped__, self._meter)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FrozenList) and _equal(self._data, other._data, self._meter)
+        return isinstance(other, FrozenList) and _equal(self.__wrapped__, other.__wrapped__, self._meter)
 
     def __lt__(self, other: FrozenList) -> bool:
-        return _order(self._data, plain(other)) < 0
+        return _order(self.__wrapped__, plain(other)) < 0
 
     def __gt__(self, other: FrozenList) -> bool:
-        return _order(self._data, plain(other)) > 0
+        return _order(self.__wrapped__, plain(other)) > 0
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -108,25 +108,25 @@ Sequence.register(FrozenList)  # an honest base class would bring `index` and `c
 class LargeInteger:
     """An integer beyond 64 bits: it prints exactly and compares with its like."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("__wrapped__",)
 
     def __init__(self, value: int) -> None:
-        self._value = value
+        self.__wrapped__ = value
 
     def __str__(self) -> str:
-        return integer_text(self._value)
+        return integer_text(self.__wrapped__)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, LargeInteger) and self._value == other._value
+        return isinstance(other, LargeInteger) and self.__wrapped__ == other.__wrapped__
 
     def __lt__(self, other: LargeInteger) -> bool:
-        return self._value < other._value
+        return self.__wrapped__ < other.__wrapped__
 
     def __gt__(self, other: LargeInteger) -> bool:
-        return self._value > other._value
+        return self.__wrapped__ > other.__wrapped__
 
     def __hash__(self) -> int:
-        return hash(self._value)
+        return hash(self.__wrapped__)
 
 
 _WRAPPERS = frozenset({FrozenMapping, FrozenList, LargeInteger})
@@ -166,14 +166,14 @@ def is_encodable(text: str) -> bool:
 
 def plain(value: Any) -> Any:
     """The JSON value behind what the engine handed back. What was wrapped comes back as it was, not copied."""
-    if isinstance(value, (FrozenMapping, FrozenList)):
-        return value._data
-    if isinstance(value, LargeInteger):
-        return value._value
+    if isinstance(value, (FrozenMapping, FrozenList, LargeInteger)):
+        return value.__wrapped__
     if isinstance(value, str):
         return str(value)
     if isinstance(value, dict):
-        return {key if type(key) is str else debug_text(plain(key)): plain(item) for key, item in value.items()}
+        return {
+            key if type(key) is str else debug_text(plain(key)): plain(item) for key, item in value.items()
+        }
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
@@ -246,10 +246,10 @@ def _order(left: Any, right: Any) -> int:
     return -1 if left < right else 1
 
 
+_RANKS: tuple[tuple[type, ...], ...] = ((bool,), (int, float), (str,), (list, tuple), (Mapping,))
+
+
 def _rank(value: Any) -> int:
     if value is None:
         return 0
-    for rank, kinds in enumerate((bool, (int, float), str, (list, tuple), Mapping), start=1):
-        if isinstance(value, kinds):
-            return rank
-    return 9
+    return next((rank for rank, kinds in enumerate(_RANKS, start=1) if isinstance(value, kinds)), 9)
