@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROWS = [json.loads(line) for line in (ROOT / "tests/data/examples.jsonl").read_text(encoding="utf-8").splitlines()]
+ROWS = [
+    json.loads(line) for line in (ROOT / "tests/data/examples.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

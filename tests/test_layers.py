@@ -26,6 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "config",
         "store",
         "report",
+        "session",
         "api",
         "__init__",
         "cli",

@@ -4,7 +4,7 @@ from evenhand import load_suite, run_suite
 
 finished = run_suite(load_suite("evals/"))
 for case in finished.cases(statuses=("fail", "error")):
-    print(case.cell.test_id, case.asserts)
+print(case.cell.test_id, case.asserts)
 """
 
 from __future__ import annotations
@@ -14,25 +14,16 @@ import os
 import threading
 from collections.abc import Collection, Coroutine, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-import msgspec
-
-from evenhand.analysis.summary import SummaryFold
-from evenhand.analysis.verdict import exit_code
 from evenhand.config.load import load_suite
-from evenhand.errors import ExitCode, StoreError, UsageError
+from evenhand.errors import ExitCode
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
+from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
 from evenhand.model.suite import Suite
-from evenhand.io.provenance import git_state, new_run_id, utc_now
-from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import Plan
-from evenhand.run.services import Services
-from evenhand.store.redaction import Redactor, secret_values
-from evenhand.store.state import state_directory
-from evenhand.store.store import RunStore, RunWriter, open_store
-from evenhand.version import __version__
+from evenhand.session import Observer, RunOptions, execute_run
+from evenhand.store.state import state_directory, store_path
+from evenhand.store.store import RunStore, open_store
 
 __all__ = [
     "FinishedRun",
@@ -46,51 +37,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Meta = msgspec.Meta
-
-BACKLOG_LIMIT = 2_000
-"""Results that may wait for the disk before the run slows down to it."""
-
-NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller may ask of a run beside what the suite says."""
-
-    tags: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    failed: bool = False
-    """Only the failed and errored cells of the suite's last run."""
-    max_failures: Annotated[int, Meta(ge=1)] | None = None
-    """End the run after so many failed or errored cells."""
-    allow_empty: bool = False
-    allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1)] = 1
-    concurrency: Annotated[int, Meta(ge=1)] | None = None
-    retries: Annotated[int, Meta(ge=0)] | None = None
-    timeout_ms: float | None = None
-    resume: bool = False
-    """Finish the suite's latest unfinished run."""
-    resume_run: str | None = None
-    """Finish this run."""
-
-
-class Observer(Protocol):
-    """Hears of a run's progress; each method must return quickly."""
-
-    def started(self, run: Run, total: int | None) -> None:
-        """The run begins with `total` cells to do, None where that is unknown."""
-        ...
-
-    def finished_cell(self, result: CaseResult) -> None:
-        """One cell is done."""
-        ...
-
-    def ended(self, run: Run) -> None:
-        """The run is over and stored."""
-        ...
 
 
 class FinishedRun:
@@ -117,12 +63,13 @@ class FinishedRun:
 
     def cases(self, *, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
         """The results, read from the store as they are asked for."""
-        return self._store.results(self.run.run_id, statuses=statuses)
+        wanted = None if statuses is None else [CaseStatus(status) for status in statuses]
+        return self._store.results(self.run.run_id, statuses=wanted)
 
 
 def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.environ) -> RunStore:
     """The run store that belongs to a suite's folder."""
-    return open_store(state_directory(suite_directory, environ) / "runs.sqlite")
+    return open_store(store_path(state_directory(suite_directory, environ)))
 
 
 def run_suite(suite: Suite, options: RunOptions = RunOptions(), *, save: bool = True) -> FinishedRun:
@@ -143,91 +90,6 @@ async def run_suite_async(
     """Run a suite on the running event loop. `sessions` replaces providers by id, for tests with fakes."""
     store = open_run_store(suite.directory) if save else open_store(None)
     return FinishedRun(await execute_run(suite, options, store=store, sessions=sessions), store)
-
-
-async def execute_run(
-    suite: Suite,
-    options: RunOptions,
-    *,
-    store: RunStore,
-    observer: Observer | None = None,
-    sessions: Mapping[str, Session] | None = None,
-) -> Run:
-    """Run what the options ask for and store it; an interruption ends in a partial run that says so.
-
-    Raises `UsageError` for options that cannot be met and `StoreError` where results cannot be kept.
-    """
-    suite = _with_overrides(suite, options)
-    fold = SummaryFold()
-    run, finished = (
-        _resumed(suite, options, store, fold) if options.resume or options.resume_run else (None, ())
-    )
-    plan = _plan(suite, options, store, run, finished)
-    total = plan.total()
-    writer = _writer(suite, options, store, plan, run, total)
-    if observer:
-        observer.started(writer.run, total)
-    status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
-    summary = fold.summary()
-    ended = msgspec.structs.replace(
-        writer.run,
-        status=status,
-        finished_at=utc_now(),
-        summary=summary,
-        exit_code=_exit_code(summary, status, options),
-    )
-    writer.finish(ended)
-    if observer:
-        observer.ended(ended)
-    return ended
-
-
-def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:
-    if status is RunStatus.INTERRUPTED:
-        return ExitCode.INTERRUPTED
-    return exit_code(summary, allow_unchecked=options.allow_unchecked, allow_empty=options.allow_empty)
-
-
-async def _execute(
-    suite: Suite,
-    plan: Plan,
-    writer: RunWriter,
-    fold: SummaryFold,
-    max_failures: int | None,
-    observer: Observer | None,
-    sessions: Mapping[str, Session] | None,
-) -> RunStatus:
-    failures = 0
-
-    def consume(result: CaseResult) -> bool:
-        nonlocal failures
-        writer.add(result)
-        fold.add(result)
-        if observer:
-            observer.finished_cell(result)
-        failures += result.status in NOT_PASSING
-        return max_failures is None or failures < max_failures
-
-    async def keep_up() -> None:
-        await asyncio.sleep(0)
-        while writer.backlog > BACKLOG_LIMIT:
-            await asyncio.sleep(0.005)
-
-    try:
-        async with Services(suite, plan.providers, sessions=sessions) as services:
-            await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
-    except asyncio.CancelledError:
-        return RunStatus.INTERRUPTED
-    except ExceptionGroup as group:
-        raise _first_expected(group) from None
-    stopped = max_failures is not None and failures >= max_failures
-    return RunStatus.STOPPED if stopped else RunStatus.FINISHED
-
-
-def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
-    """What stopped the workers: the store's failure where there is one."""
-    stores = group.subgroup(StoreError)
-    return stores.exceptions[0] if stores else group.exceptions[0]
 
 
 def _wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -7,6 +7,7 @@ EvenhandError
 ├── BrokenAssertion   an assertion could not be evaluated                         (exit 2)
 ├── ProviderError     a call to a system under test or a grader failed            (exit 3)
 ├── GraderError       a grader gave no trustworthy verdict                        (exit 2 or 3)
+├── GeneratorError    a program that makes cases broke                            (exit 3)
 └── StoreError        the run store cannot be used                                (exit 3)
 
 A class is set where the failure happens; nothing reads it out of a message.
@@ -221,6 +222,10 @@ class ProviderError(ClassifiedError):
 
 class GraderError(ClassifiedError):
     """A grader that gave no trustworthy verdict."""
+
+
+class GeneratorError(EvenhandError):
+    """A program that was to make cases and could not be started, failed, or took too long."""
 
 
 class StoreError(EvenhandError):

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.suites import provider, suite
-from support.vectors import row_id, topic
 
 from evenhand.errors import UsageError
 from evenhand.model.result import Filters
 from evenhand.model.suite import Case, Prompt
 from evenhand.run.plan import Plan, selects
+from support.suites import provider, suite
+from support.vectors import row_id, topic
 
 CASES = [Case(id="a", tags=("smoke",)), Case(id="b/x"), Case(id="b/y", skip_providers=("two",))]
 

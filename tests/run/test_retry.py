@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.vectors import row_id, topic
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.suite import Retries
 from evenhand.run.retry import backoff_ms, wait_ms
+from support.vectors import row_id, topic
 
 
 def busy(retry_after_ms: float | None = None, *, retriable: bool = True) -> ProviderError:

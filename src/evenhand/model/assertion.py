@@ -12,8 +12,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from evenhand.errors import Problem
+from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome
+from evenhand.model.outcome import Outcome, Status, failed
 from evenhand.registry import Registry
 from evenhand.template import Engine, Val
 
@@ -57,6 +58,10 @@ class Assertion(
     """Whether an answer from the cache would make the verdict meaningless."""
     needs_tool_calls: ClassVar[bool] = False
     """Whether the verdict needs a provider that reports tool calls."""
+    reads_vars: ClassVar[bool] = False
+    """Whether the verdict may depend on any of the case's vars, as that of a script."""
+    scores_freely: ClassVar[bool] = False
+    """Whether scores may lie outside [0, 1], as those of scripts; thresholds then may as well."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
@@ -74,6 +79,30 @@ class Assertion(
         """
         raise NotImplementedError
 
+    def judge(self, evidence: Evidence) -> Outcome:
+        """The verdict on the answer, `negate` included. Raises `BrokenAssertion` where it cannot be judged."""
+        return self.settle(self.evaluate(evidence), evidence)
+
+    def settle(self, outcome: Outcome, evidence: Evidence) -> Outcome:
+        """The verdict that an evaluation comes to: negated where asked for, unless nothing was produced to judge."""
+        if not self.negate or outcome.status not in (Status.PASS, Status.FAIL):
+            return outcome
+        negated = self.negated(outcome, evidence)
+        if negated.passed and self.reads_output and evidence.is_silent:
+            return failed(
+                f"output was empty ({empty_reason(evidence.response)}): a negated assertion cannot pass vacuously; "
+                'where silence is what you want, assert it with `equals: ""` or `length: {max: 0}`'
+            )
+        return negated
+
+    def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
+        """The opposite of a pass or fail. A kind whose negation means something else says so here."""
+        flipped = Status.FAIL if outcome.passed else Status.PASS
+        score = None if outcome.score is None else 1.0 - outcome.score
+        return msgspec.structs.replace(
+            outcome, status=flipped, score=score, reason=f"negated: {outcome.reason}"
+        )
+
     @property
     def kind(self) -> str:
         """The name of the kind, without `not-`."""
@@ -85,6 +114,10 @@ class Assertion(
             value = getattr(self, name)
             if isinstance(value, Val):
                 yield name, value
+
+    def expressions(self) -> Iterator[tuple[str, str]]:
+        """Every field that is an expression over a case's vars and environment, with its name."""
+        return iter(())
 
 
 def _load_builtins() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator
+from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.registry import nearest
+
+Named = TypeVar("Named", Provider, Prompt)
 
 COUNT_EXACTLY_UP_TO = 50_000
 """Cases that are read through to count a plan's cells; larger suites are only estimated."""
@@ -84,11 +87,14 @@ class Plan:
     def total(self) -> int | None:
         """How many cells the run has, or None where only reading a large suite through could tell."""
         if len(self.suite.cases) <= COUNT_EXACTLY_UP_TO:
-            return sum(1 for _ in self.cells())
-        if self.filters.tags or self.filters.filters or self._only_keys is not None:
+            if self._only_keys is not None:
+                return sum(1 for _ in self.cells())
+            asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
+        elif self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
-        whole = len(self.suite.cases) * len(self.providers) * len(self.prompts) * self.repeat
-        return whole - len(self._without_keys)
+        else:
+            asked = len(self.suite.cases) * len(self.providers)
+        return asked * len(self.prompts) * self.repeat - len(self._without_keys)
 
     def _wants(self, case_key: str) -> bool:
         if self._only_keys is not None and case_key not in self._only_keys:
@@ -113,7 +119,7 @@ def _admits(case: Case, provider_id: str) -> bool:
     return provider_id not in case.skip_providers
 
 
-def _chosen(wanted: tuple[str, ...], offered: tuple, what: str) -> tuple:
+def _chosen(wanted: tuple[str, ...], offered: tuple[Named, ...], what: str) -> tuple[Named, ...]:
     if not wanted:
         return offered
     known = {item.id: item for item in offered}

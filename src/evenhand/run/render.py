@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from evenhand.errors import TemplateError
 from evenhand.model.exchange import Json, Message, Request, TestInfo, ToolCall
@@ -41,7 +40,7 @@ def _turns(prompt: Prompt | None, history: tuple[MessageTemplate, ...]) -> Itera
         return
     if prompt.template is not None:
         yield from history
-        yield MessageTemplate(role="user", content=prompt.template)
+        yield MessageTemplate(role="user", content=Val(prompt.template))
         return
     placed = not any(isinstance(turn, HistoryMarker) for turn in prompt.messages)
     waiting = history if placed else ()
@@ -59,24 +58,10 @@ def _turns(prompt: Prompt | None, history: tuple[MessageTemplate, ...]) -> Itera
 def _turn(turn: MessageTemplate, engine: Engine, scope: Scope) -> Message:
     return Message(
         role=turn.role,
-        content=_content(turn.content, engine, scope),
-        tool_calls=tuple(_tool_call(call, engine, scope) for call in turn.tool_calls),
+        content=turn.content.render(engine, scope),
+        tool_calls=tuple(
+            ToolCall(id=call.id, name=call.name, arguments=call.arguments.render(engine, scope))
+            for call in turn.tool_calls
+        ),
         tool_call_id=turn.tool_call_id,
     )
-
-
-def _content(content: Any, engine: Engine, scope: Scope) -> Json:
-    if isinstance(content, str):
-        return engine.render(content, scope)
-    if isinstance(content, list):
-        return [
-            {**block, "text": engine.render(block["text"], scope)} if block.get("type") == "text" else block
-            for block in content
-        ]
-    return content
-
-
-def _tool_call(call: Mapping[str, Any], engine: Engine, scope: Scope) -> ToolCall:
-    arguments = call.get("arguments")
-    rendered = {} if arguments is None else Val(arguments).render(engine, scope)
-    return ToolCall(id=call.get("id"), name=call["name"], arguments=rendered)

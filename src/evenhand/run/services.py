@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -51,7 +51,7 @@ class Services:
         limit = suite.runner.rate_limit
         self.limiters = {p.id: RateLimiter(limit.rps, self.clock) for p in self._providers} if limit else {}
 
-    async def __aenter__(self) -> Services:
+    async def __aenter__(self) -> Self:
         runner = self.suite.runner
         context = ProviderContext(
             directory=self.suite.directory, concurrency=runner.concurrency, timeout_ms=runner.timeout_ms

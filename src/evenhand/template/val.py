@@ -26,10 +26,11 @@ class Val:
     def __init__(self, authored: Any, *, is_data: bool = False) -> None:
         """`is_data` marks a value that came from a data file: it is never a template, whatever braces it holds.
 
-        Raises `TemplateError` for a value that holds templates and nests too deeply.
+        A `{$raw: …}` mark means in data what it means elsewhere. Raises `TemplateError` for a value with
+        templates or marks that nests too deeply.
         """
         self.authored = authored
-        self._plan = authored if is_data else _plan_of(authored)
+        self._plan = _plan_of(authored, reads_templates=not is_data)
         self.is_constant = type(self._plan) is not _Varying
 
     def render(self, engine: Engine, scope: Scope, *, typed: bool = False) -> Any:
@@ -94,42 +95,20 @@ class _Varying:
         return [item.render(engine, scope, typed) if type(item) is _Varying else item for item in value]
 
 
-def _plan_of(value: Any) -> Any:
-    if not isinstance(value, (dict, list)):
-        return _planned(value, 0)
-    if not _holds_marks(value):
-        return value
-    return _planned(value, MAX_DEPTH)
-
-
-def _planned(value: Any, levels: int) -> Any:
+def _plan_of(value: Any, *, reads_templates: bool) -> Any:
+    """What is left to do for a case; the value itself, not a copy, where that is nothing."""
     if isinstance(value, str):
-        return _Varying(value) if is_template(value) else value
-    if not isinstance(value, (dict, list)):
-        return value
-    if is_raw(value):
-        return value[RAW]
-    if levels == 0:
-        raise TemplateError(
-            f"a value that holds templates nests more than {MAX_DEPTH} levels", depends_on_data=False
-        )
-    items: dict[str, Any] | list[Any]
-    if isinstance(value, dict):
-        items = {key: _planned(item, levels - 1) for key, item in value.items()}
-        varies = any(type(item) is _Varying for item in items.values())
-    else:
-        items = [_planned(item, levels - 1) for item in value]
-        varies = any(type(item) is _Varying for item in items)
-    return _Varying(items) if varies else items
+        return _Varying(value) if reads_templates and is_template(value) else value
+    return _planned(value, reads_templates, MAX_DEPTH) if _has_work(value, reads_templates) else value
 
 
-def _holds_marks(value: Any) -> bool:
-    """Whether a value holds a template or a raw mark anywhere."""
+def _has_work(value: Any, reads_templates: bool) -> bool:
+    """Whether a value, however deep, holds a template or a raw mark anywhere."""
     waiting = [value]
     while waiting:
         current = waiting.pop()
         if isinstance(current, str):
-            if is_template(current):
+            if reads_templates and is_template(current):
                 return True
         elif isinstance(current, dict):
             if is_raw(current):
@@ -138,6 +117,27 @@ def _holds_marks(value: Any) -> bool:
         elif isinstance(current, list):
             waiting.extend(current)
     return False
+
+
+def _planned(value: Any, reads_templates: bool, levels: int) -> Any:
+    if isinstance(value, str):
+        return _Varying(value) if reads_templates and is_template(value) else value
+    if not isinstance(value, (dict, list)):
+        return value
+    if is_raw(value):
+        return value[RAW]
+    if levels == 0:
+        raise TemplateError(
+            f"a value with templates or raw marks nests more than {MAX_DEPTH} levels", depends_on_data=False
+        )
+    items: dict[str, Any] | list[Any]
+    if isinstance(value, dict):
+        items = {key: _planned(item, reads_templates, levels - 1) for key, item in value.items()}
+        varies = any(type(item) is _Varying for item in items.values())
+    else:
+        items = [_planned(item, reads_templates, levels - 1) for item in value]
+        varies = any(type(item) is _Varying for item in items)
+    return _Varying(items) if varies else items
 
 
 def _templates(value: Any, path: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
