@@ -7,6 +7,7 @@ EvenhandError
 ├── BrokenAssertion   an assertion could not be evaluated                         (exit 2)
 ├── ProviderError     a call to a system under test or a grader failed            (exit 3)
 ├── GraderError       a grader gave no trustworthy verdict                        (exit 2 or 3)
+├── GeneratorError    a program that makes cases broke                            (exit 3)
 └── StoreError        the run store cannot be used                                (exit 3)
 
 A class is set where the failure happens; nothing reads it out of a message.
@@ -52,6 +53,32 @@ class ErrorClass(enum.StrEnum):
     RENDER_FAILED = "render_failed"
     ASSERT_FAILED = "assert_failed"
     CHECKER_FAILED = "checker_failed"
+
+    @property
+    def meaning(self) -> str:
+        """When a result gets this class, in one phrase."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    ErrorClass.PROVIDER_REQUEST: "the provider refused the request as it was",
+    ErrorClass.PROVIDER_AUTH: "the provider refused the credentials",
+    ErrorClass.PROVIDER_RATE_LIMIT: "the provider asked to slow down, to the last attempt",
+    ErrorClass.PROVIDER_UNAVAILABLE: "the provider could not serve the request now",
+    ErrorClass.PROVIDER_TIMEOUT: "no answer came in time",
+    ErrorClass.PROVIDER_PROTOCOL: "the answer was not of the form that the provider's type has",
+    ErrorClass.EXEC_FAILED: "the program under test could not be started, crashed, or broke the protocol",
+    ErrorClass.CACHE_MISS: "an answer had to come from the cache and was not in it",
+    ErrorClass.CACHE_UNAVAILABLE: "the cache could not be read",
+    ErrorClass.GRADER_FAILED: "a grader gave no usable verdict",
+    ErrorClass.GRADER_UNAVAILABLE: "a grader could not be reached",
+    ErrorClass.STORE_UNAVAILABLE: "a result could not be stored",
+    ErrorClass.INTERNAL: "evenhand itself failed: a fault to report",
+    ErrorClass.GRADER_MISSING: "an assertion needs a grader that the suite does not configure",
+    ErrorClass.RENDER_FAILED: "a template did not render with the case's values",
+    ErrorClass.ASSERT_FAILED: "an assertion could not be evaluated",
+    ErrorClass.CHECKER_FAILED: "a checker program or script broke",
+}
 
 
 SUITE_FAULTS = frozenset(
@@ -195,6 +222,10 @@ class ProviderError(ClassifiedError):
 
 class GraderError(ClassifiedError):
     """A grader that gave no trustworthy verdict."""
+
+
+class GeneratorError(EvenhandError):
+    """A program that was to make cases and could not be started, failed, or took too long."""
 
 
 class StoreError(EvenhandError):

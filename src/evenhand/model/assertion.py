@@ -58,6 +58,10 @@ class Assertion(
     """Whether an answer from the cache would make the verdict meaningless."""
     needs_tool_calls: ClassVar[bool] = False
     """Whether the verdict needs a provider that reports tool calls."""
+    reads_vars: ClassVar[bool] = False
+    """Whether the verdict may depend on any of the case's vars, as that of a script."""
+    scores_freely: ClassVar[bool] = False
+    """Whether scores may lie outside [0, 1], as those of scripts; thresholds then may as well."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
@@ -110,6 +114,10 @@ class Assertion(
             value = getattr(self, name)
             if isinstance(value, Val):
                 yield name, value
+
+    def expressions(self) -> Iterator[tuple[str, str]]:
+        """Every field that is an expression over a case's vars and environment, with its name."""
+        return iter(())
 
 
 def _load_builtins() -> None:

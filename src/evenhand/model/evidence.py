@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, overload
 
 from evenhand.model.emptiness import is_blank
 from evenhand.model.exchange import Json, Response
 from evenhand.template import Engine, Scope
 from evenhand.text.json_reader import NotJson, compact_json, read_json
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):  # noqa: N801  (reads as a decorator)
+    """A property computed at its first use and kept in the instance.
+
+    `functools.cached_property` takes a lock on Python 3.11, which costs more than most of these views.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> once[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> once[T] | T:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
 
 
 class Evidence:
@@ -31,40 +56,40 @@ class Evidence:
         """The case's rendered vars and the allowed environment, ready for templates."""
         self.provider_reports_tool_calls = provider_reports_tool_calls
 
-    @cached_property
+    @once
     def text(self) -> str:
         """The output as text; a structured output as compact JSON."""
         output = self.response.output
         return output if isinstance(output, str) else compact_json(output)
 
-    @cached_property
+    @once
     def folded_text(self) -> str:
         """The output's text with full Unicode case folding."""
         return self.text.casefold()
 
-    @cached_property
+    @once
     def json(self) -> Json | NotJson:
         """The output as a JSON value, or why it is none. Numbers are read as int and float."""
         output = self.response.output
         return read_json(output) if isinstance(output, str) else output
 
-    @cached_property
+    @once
     def exact_json(self) -> Json | NotJson:
         """The output as a JSON value whose fractions are `Decimal`, for comparison at full precision."""
         output = self.response.output
         return read_json(output, exact=True) if isinstance(output, str) else output
 
-    @cached_property
+    @once
     def is_blank(self) -> bool:
         """Whether the output holds no content at all."""
         return is_blank(self.response.output)
 
-    @cached_property
+    @once
     def is_silent(self) -> bool:
         """Whether the answer holds nothing to judge: neither content nor tool calls."""
         return self.is_blank and not self.response.tool_calls
 
-    @cached_property
+    @once
     def expression_scope(self) -> Scope:
         """What a `jinja` expression sees: vars and env, then `output`, `output_json` (if it parses) and `vars`."""
         names: dict[str, Any] = {"output": self.text, "vars": self.vars}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -24,12 +24,13 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Tool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A tool offered to every provider of the suite."""
 
-    name: str
-    """Name by which the model calls it."""
-    description: str | None = None
-    """What the tool does, for the model to read."""
-    input_schema: dict[str, Any] | None = None
-    """JSON Schema of its arguments."""
+    name: Annotated[str, msgspec.Meta(description="Name by which the model calls it.")]
+    description: Annotated[
+        str | None, msgspec.Meta(description="What the tool does, for the model to read.")
+    ] = None
+    input_schema: Annotated[
+        dict[str, Any] | None, msgspec.Meta(description="JSON Schema of its arguments.")
+    ] = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import msgspec
 
@@ -43,18 +43,32 @@ class Provider(
 ):
     """A system under test, as a suite declares it. One class per type; its fields are the options of that type."""
 
-    id: str = ""
-    """Name of the provider in filters and reports; the type where it is left out."""
-    label: str | None = None
-    """Text that reports show instead of the id."""
+    id: Annotated[
+        str, msgspec.Meta(description="Name of the provider in filters and reports; its type where left out.")
+    ] = ""
+    label: Annotated[str | None, msgspec.Meta(description="Text that reports show instead of the id.")] = None
 
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
+    reads_vars: ClassVar[bool] = True
+    """Whether this type is given a case's vars beside the prompt."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 
-    def problems(self, directory: Path) -> list[Problem]:
-        """What is wrong with the options beyond their types. `directory` is the suite's folder."""
+    @property
+    def calls_at_once(self) -> int | None:
+        """How many calls the provider works on at the same time; None for as many as are asked for.
+
+        Calls beyond that wait inside the session, so whoever measures or limits the time of a call lets no more
+        of them in.
+        """
+        return None
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the options beyond their types.
+
+        `directory` is the suite's folder; `allowed_outside` are further folders from which code may be loaded.
+        """
         return []
 
     def warnings(self, directory: Path) -> list[Problem]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from evenhand.errors import ErrorClass
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
@@ -57,7 +56,8 @@ class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     named_scores: dict[str, float] = {}
     cached: bool = False
     cost_usd: float | None = None
-    error_class: ErrorClass | None = None
+    error_class: str | None = None
+    """An `ErrorClass`, or one that only a newer version knows."""
     unenforced: bool = False
 
 
@@ -66,10 +66,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     cell: CellKey
     case_key: str
+    index: int = 0
+    """Place of the cell in the run's plan, from 0: the order in which reports show results."""
     name: str
     tags: tuple[str, ...] = ()
     status: CaseStatus
     score: float | None = None
+    location: str | None = None
+    """Where the case is written: `file:line:column`, as far as it is known."""
     vars: dict[str, Json] = {}
     prompt: Json = None
     output: Json = None
@@ -81,6 +85,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error_details: Json = None
     expect_fail_reason: str | None = None
     empty_reason: str | None = None
+    answered_by_provider_id: str | None = None
+    """The fallback that gave the answer; None where the cell's own provider did."""
     stop_reason: str | None = None
     model: str | None = None
     reasoning: str | None = None
@@ -101,7 +107,12 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds."""
+    """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds.
+
+    A *judged* case is one whose output was looked at and found right or wrong: `pass`, `fail`, `xfail` or `xpass`,
+    and not `unchecked`. `pass_rate` is the share of judged cases that were right (`pass` or `xpass`), with its 95 %
+    Wilson interval; `mean_score` is over judged cases too. Errored and skipped cases are in neither.
+    """
 
     total: int = 0
     passed: int = 0
@@ -110,6 +121,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     skipped: int = 0
     xfailed: int = 0
     xpassed: int = 0
+    judged: int = 0
     unchecked: int = 0
     unenforced_budgets: int = 0
     judged_assertions: int = 0
@@ -125,6 +137,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     cost_usd: float | None = None
     grader_cost_usd: float | None = None
     retried_cases: int = 0
+    cache_hits: int = 0
+    fallback_cases: int = 0
+    """Judged cases that a fallback answered."""
     empty_counts: dict[str, int] = {}
     error_counts: dict[str, int] = {}
     named_scores: dict[str, float] = {}
@@ -166,9 +181,10 @@ class RunStatus(enum.StrEnum):
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run without its cells, which are a query on the store."""
 
-    schema_version: int = RESULT_SCHEMA_VERSION
+    # A default of a factory is always written: a document must state its version and its status.
+    schema_version: int = msgspec.field(default_factory=lambda: RESULT_SCHEMA_VERSION)
     run_id: str
-    status: RunStatus = RunStatus.RUNNING
+    status: RunStatus = msgspec.field(default_factory=lambda: RunStatus.RUNNING)
     project: str | None = None
     suite: str | None = None
     suite_path: str = ""
@@ -184,3 +200,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     planned_cells: int | None = None
     summary: Summary = Summary()
     exit_code: int | None = None
+
+
+class RunDocument(Run, frozen=True, kw_only=True, omit_defaults=True):
+    """A whole run as one document: what `--format json` writes, one result after the other, and what readers get."""
+
+    cases: tuple[CaseResult, ...] = msgspec.field(default_factory=tuple)

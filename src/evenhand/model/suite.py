@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
-from evenhand.model.exchange import Role, Tool
+from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -45,10 +45,12 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ] = Retries()
     rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
     timeout_ms: Annotated[
-        float | None, Meta(gt=0, description="Time for one call; by default the provider's own limit.")
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one call; by default the provider's own limit."),
     ] = None
     case_timeout_ms: Annotated[
-        float | None, Meta(gt=0, description="Time for one cell with all its attempts and assertions.")
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Time for one cell with all its attempts and assertions."),
     ] = None
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
@@ -62,12 +64,23 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ] = ()
 
 
+class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call of a transcript before rendering. Name and id are taken as they are written."""
+
+    name: str
+    arguments: Val
+    id: str | None = None
+
+
 class MessageTemplate(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of a prompt before rendering: `content` is a template or a list of blocks."""
+    """One turn of a prompt or history before rendering: `content` renders to text or to a list of blocks.
+
+    What is no template (a model's thinking, turns from data files) is marked so inside the value.
+    """
 
     role: Role
-    content: Any = None
-    tool_calls: tuple[Any, ...] = ()
+    content: Val
+    tool_calls: tuple[ToolCallTemplate, ...] = ()
     tool_call_id: str | None = None
 
 
@@ -130,7 +143,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Problem, ...] = ()
     """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}
-    """sha256 by part (prompts, providers, tests, asserts): equal digests mean an equal question."""
+    """sha256 by part (prompts, providers, tests, asserts, files, env): equal digests mean an equal question."""
+    snapshot: Json = None
+    """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
 
     @property
     def directory(self) -> Path:

@@ -1,1 +1,5 @@
-"""."""
+"""The systems under test that a suite can name: one module per type, registered on import."""
+
+import evenhand.providers.echo
+import evenhand.providers.exec
+import evenhand.providers.python  # noqa: F401

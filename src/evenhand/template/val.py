@@ -19,9 +19,12 @@ class Val:
     __slots__ = ("_plain", "authored", "is_constant")
 
     def __init__(self, authored: Any, *, is_data: bool = False) -> None:
-        """`is_data` marks a value that came from a data file: it is never a template, whatever braces it holds."""
+        """`is_data` marks a value that came from a data file: it is never a template, whatever braces it holds.
+
+        A `{$raw: …}` mark means in data what it means elsewhere.
+        """
         self.authored = authored
-        self._plain = authored if is_data else _without_raw_marks(authored)
+        self._plain = authored if type(authored) is str else _without_raw_marks(authored)
         self.is_constant = is_data or not any(True for _ in _templates(authored, ()))
 
     def render(self, engine: Engine, scope: Scope, *, typed: bool = False) -> Any:
@@ -66,12 +69,23 @@ def _templates(value: Any, path: DocumentPath) -> Iterator[tuple[DocumentPath, s
 
 
 def _without_raw_marks(value: Any) -> Any:
+    """The value that marks stand for; the value itself, not a copy, where there are none."""
+    return _unmarked(value) if _has_raw_mark(value) else value
+
+
+def _has_raw_mark(value: Any) -> bool:
+    if isinstance(value, dict):
+        return is_raw(value) or any(map(_has_raw_mark, value.values()))
+    return isinstance(value, list) and any(map(_has_raw_mark, value))
+
+
+def _unmarked(value: Any) -> Any:
     if is_raw(value):
         return value["$raw"]
     if isinstance(value, dict):
-        return {key: _without_raw_marks(item) for key, item in value.items()}
+        return {key: _unmarked(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_raw_marks(item) for item in value]
+        return [_unmarked(item) for item in value]
     return value
 
 
@@ -87,3 +101,10 @@ def _render(value: Any, engine: Engine, scope: Scope, typed: bool) -> Any:
     if isinstance(value, list):
         return [_render(item, engine, scope, typed) for item in value]
     return value
+
+
+def authored(value: Any) -> Any:
+    """The form in which msgspec encodes a `Val`: as it was written. Pass it as `enc_hook`."""
+    if isinstance(value, Val):
+        return value.authored
+    raise TypeError(f"cannot encode {type(value).__name__}")

@@ -10,6 +10,7 @@ MAX_DIGITS = 4_000
 """Digits of a number. From 4,300 on Python itself refuses to write an integer out."""
 
 _MAX_INTEGER = 10**MAX_DIGITS
+_SMALL = 2**63
 
 
 class UnsupportedValue(ValueError):
@@ -28,23 +29,30 @@ def depth_of(value: Any, max_depth: int) -> int:
         depth += 1
         if depth > max_depth:
             raise UnsupportedValue(f"it has more than {max_depth} levels of lists and objects")
-        below: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is str:
-                if not item.isascii():
-                    _check_text(item)
-            elif kind is dict:
-                for key in item:
-                    if type(key) is not str or not key.isascii():
-                        _check_text(key)
-                below.extend(item.values())
-            elif kind is list or kind is tuple:
-                below.extend(item)
-            elif kind is not bool and item is not None:
-                _check_number(item)
-        level = below
+        level = _level_below(level)
     return depth
+
+
+def _level_below(level: list[Any]) -> list[Any]:
+    below: list[Any] = []
+    for item in level:
+        kind = type(item)
+        if kind is str:
+            if not item.isascii():
+                _check_text(item)
+        elif kind is dict:
+            for key in item:
+                if type(key) is not str or not key.isascii():
+                    _check_text(key)
+            below.extend(item.values())
+        elif kind is list or kind is tuple:
+            below.extend(item)
+        elif kind is int:
+            if not -_SMALL < item < _SMALL:
+                _check_number(item)
+        elif kind is not bool and item is not None:
+            _check_number(item)
+    return below
 
 
 def _check_text(text: object) -> None:

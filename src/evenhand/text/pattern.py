@@ -64,6 +64,13 @@ class Pattern:
         """Whether the pattern matches somewhere in the text. Raises `PatternLimitExceeded`."""
         raise NotImplementedError
 
+    def place(self, text: str) -> tuple[int, int] | None:
+        """Where the first match begins and ends; None also where that cannot be found out."""
+        try:
+            return next((match.span() for match in self._clocked.matches(text)), None)
+        except (PatternError, PatternLimitExceeded):
+            return None
+
     def replace(self, text: str, replacement: str) -> str:
         """The text with every match replaced; `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar.
 

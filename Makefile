@@ -1,0 +1,65 @@
+# Two commands for a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types docs docs-check requirements bench bench-full clean
+
+help: ## say what each target does
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.installed ## make .venv with everything that the other targets need
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "evenhand needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+		{ echo "this Python cannot make virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.python requirements/dev.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## run the first example and show its report
+	$(BIN)/evenhand run examples/01-hello
+
+test: setup ## run the whole test suite
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+
+check: lint types docs-check test ## everything that CI checks
+
+lint: setup ## style, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+types: setup ## strict type check
+	$(BIN)/mypy
+
+docs: setup ## write the generated part of the documents anew
+	$(BIN)/python tools/generate_reference.py
+
+docs-check: setup ## fail if the generated part of the documents is stale
+	$(BIN)/python tools/generate_reference.py --check
+
+requirements: setup ## lock requirements/*.txt to the newest versions that pyproject.toml and dev.in allow
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+		--no-annotate --upgrade --output-file requirements/runtime.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+		--no-annotate --upgrade --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+
+bench: setup ## time the engine on small runs
+	$(BIN)/python -m benchmarks.run
+
+bench-full: setup ## time the engine on runs up to a million cells
+	$(BIN)/python -m benchmarks.run --full
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What evenhand costs, measured through its own command line in processes of their own."""

@@ -1,0 +1,47 @@
+"""Runs a command and measures it from outside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Measured(NamedTuple):
+    """One execution: seconds of wall time, peak memory in MB, exit code."""
+
+    seconds: float
+    peak_mb: float
+    exit_code: int
+
+
+def measure(arguments: list[str], *, cwd: Path) -> Measured:
+    """Run `python -m evenhand` with these arguments; output goes to a scratch file, which is shown on a crash."""
+    with tempfile.TemporaryFile() as output:
+        started = time.perf_counter()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "evenhand", *arguments],
+            cwd=cwd,
+            env={**os.environ, "EVENHAND_HOME": str(cwd / ".evenhand")},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
+        code = os.waitstatus_to_exitcode(status)
+        child.returncode = code
+        if code not in (0, 1):
+            output.seek(0)
+            raise SystemExit(
+                f"{arguments} exited with {code}:\n{output.read().decode(errors='replace')[-4_000:]}"
+            )
+    return Measured(seconds, usage.ru_maxrss / 1_024, code)
+
+
+def best_of(times: int, arguments: list[str], *, cwd: Path) -> Measured:
+    """The fastest of several executions."""
+    return min((measure(arguments, cwd=cwd) for _ in range(times)), key=lambda found: found.seconds)

@@ -1,0 +1,60 @@
+"""`make bench`: start-up, own cost per cell, and with --full a million cells."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import best_of, measure
+from benchmarks.suites import write_single, write_suite
+
+QUIET = ["run", ".", "--no-progress"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="also run a million cells")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        start_up(folder)
+        own_cost(folder)
+        scale(folder, sizes=(10_000, 100_000, 1_000_000) if options.full else (10_000, 50_000))
+
+
+def start_up(folder: Path) -> None:
+    print("start-up, best of 7", flush=True)
+    single = write_single(folder / "single")
+    for name, arguments in (("--version", ["--version"]), ("--help", ["--help"]), ("run, one case", QUIET)):
+        print(f"  {name:<16} {best_of(7, arguments, cwd=single).seconds * 1_000:7.0f} ms", flush=True)
+
+
+def own_cost(folder: Path) -> None:
+    """The difference between two sizes, so that start-up is not counted."""
+    print("own cost per cell, five assertions, stored, best of 3", flush=True)
+    for provider in ("echo", "async function", "plain function"):
+        for size in (200, 2_000):
+            seconds = []
+            for cases in (1_000, 11_000):
+                name = f"{provider} {size} {cases}".replace(" ", "-")
+                suite = write_suite(folder / name, provider=provider, cases=cases, output_bytes=size)
+                seconds.append(best_of(3, QUIET, cwd=suite).seconds)
+            cost_ms = (seconds[1] - seconds[0]) / 10_000 * 1_000
+            print(f"  {provider:<16} {size:5} B {cost_ms:7.3f} ms", flush=True)
+
+
+def scale(folder: Path, *, sizes: tuple[int, ...]) -> None:
+    print("growth, echo, 200 B", flush=True)
+    for cases in sizes:
+        suite = write_suite(folder / f"scale-{cases}", provider="echo", cases=cases, output_bytes=200)
+        found = measure(QUIET, cwd=suite)
+        each = found.seconds / cases * 1_000
+        print(
+            f"  {cases:9} cells {found.seconds:8.1f} s {each:7.3f} ms each {found.peak_mb:6.0f} MB peak",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The suites that the benchmarks run: five deterministic assertions on every answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+_ASSERTIONS = """
+defaults:
+  assert:
+    - {type: contains, value: "capital"}
+    - {type: not-icontains, value: "i cannot"}
+    - {type: regex, value: "case \\\\d+"}
+    - {type: length, min: 50, max: 5000}
+    - {type: jinja, value: "output | length > 50"}
+"""
+
+_PROVIDERS = {
+    "echo": "  - type: echo",
+    "async function": "  - {type: python, target: 'file://app.py:answer'}",
+    "plain function": "  - {type: python, target: 'file://app.py:plain'}",
+}
+
+_APP = """
+async def answer(request):
+    return request.prompt
+
+
+def plain(request):
+    return request.prompt
+"""
+
+
+def write_suite(folder: Path, *, provider: str, cases: int, output_bytes: int) -> Path:
+    """A folder with a suite of so many cases, whose answers are about that long."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "app.py").write_text(_APP, encoding="utf-8")
+    padding = "The capital of a country is where its government sits. "
+    text = (padding * (output_bytes // len(padding) + 1))[: max(0, output_bytes - 60)]
+    (folder / "evenhand.yaml").write_text(
+        f"version: 1\nsuite: benchmark\nproviders:\n{_PROVIDERS[provider]}\n"
+        f"prompts:\n  - id: ask\n    template: 'In case {{{{ number }}}}, what is the capital? {{{{ text }}}}'\n"
+        f"tests: ['file://cases.jsonl']\n{_ASSERTIONS}",
+        encoding="utf-8",
+    )
+    with (folder / "cases.jsonl").open("w", encoding="utf-8") as lines:
+        for number in range(cases):
+            lines.write(json.dumps({"id": f"case-{number}", "vars": {"number": number, "text": text}}) + "\n")
+    return folder
+
+
+def write_single(folder: Path) -> Path:
+    """A folder with a suite of one case."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "evenhand.yaml").write_text(
+        "version: 1\nproviders: [{type: echo}]\nprompts: [{id: p, template: hello}]\n"
+        "tests: [{id: one, assert: [{type: contains, value: hello}]}]\n",
+        encoding="utf-8",
+    )
+    return folder

@@ -1,0 +1,5 @@
+"""A system under test that shouts."""
+
+
+def shout(request):
+    return request.prompt.upper()

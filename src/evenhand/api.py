@@ -1,0 +1,114 @@
+"""The library: load a suite, run it, look at what was learned. The command line adds printing and nothing else.
+
+from evenhand import load_suite, run_suite
+
+finished = run_suite(load_suite("evals/"))
+for case in finished.cases(statuses=("fail", "error")):
+print(case.cell.test_id, case.asserts)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Collection, Coroutine, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evenhand.config.load import load_suite
+from evenhand.errors import ExitCode
+from evenhand.model.provider import Session
+from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
+from evenhand.model.suite import Suite
+from evenhand.session import Observer, RunOptions, execute_run
+from evenhand.store.state import state_directory, store_path
+from evenhand.store.store import RunStore, open_store
+
+__all__ = [
+    "FinishedRun",
+    "Observer",
+    "RunOptions",
+    "execute_run",
+    "load_suite",
+    "open_run_store",
+    "run_suite",
+    "run_suite_async",
+]
+
+T = TypeVar("T")
+
+
+class FinishedRun:
+    """A run that is over: its record, and its cells as a query on the store."""
+
+    def __init__(self, run: Run, store: RunStore) -> None:
+        self.run = run
+        self._store = store
+
+    @property
+    def summary(self) -> Summary:
+        """Counts and sums over the cells."""
+        return self.run.summary
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the command line would exit with."""
+        return ExitCode(self.run.exit_code or 0)
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was checked and everything that was checked held."""
+        return self.exit_code is ExitCode.OK
+
+    def cases(self, *, statuses: Collection[str] | None = None) -> Iterator[CaseResult]:
+        """The results, read from the store as they are asked for."""
+        wanted = None if statuses is None else [CaseStatus(status) for status in statuses]
+        return self._store.results(self.run.run_id, statuses=wanted)
+
+
+def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.environ) -> RunStore:
+    """The run store that belongs to a suite's folder."""
+    return open_store(store_path(state_directory(suite_directory, environ)))
+
+
+def run_suite(suite: Suite, options: RunOptions = RunOptions(), *, save: bool = True) -> FinishedRun:
+    """Run a suite and wait for its end; works in scripts and inside a running event loop (notebooks).
+
+    With `save` the run goes into the suite's store, where `evenhand view` finds it; else it is kept in memory.
+    """
+    return _wait_for(run_suite_async(suite, options, save=save))
+
+
+async def run_suite_async(
+    suite: Suite,
+    options: RunOptions = RunOptions(),
+    *,
+    save: bool = True,
+    sessions: Mapping[str, Session] | None = None,
+) -> FinishedRun:
+    """Run a suite on the running event loop. `sessions` replaces providers by id, for tests with fakes."""
+    store = open_run_store(suite.directory) if save else open_store(None)
+    return FinishedRun(await execute_run(suite, options, store=store, sessions=sessions), store)
+
+
+def _wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    outcome: list[T] = []
+    error: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(asyncio.run(coroutine))
+        except BaseException as problem:  # noqa: BLE001  (it is raised again in the caller's thread)
+            error.append(problem)
+
+    thread = threading.Thread(target=work, name="evenhand-run")
+    thread.start()
+    thread.join()
+    if error:
+        raise error[0]
+    return outcome[0]

@@ -1,0 +1,208 @@
+"""`evenhand run`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from evenhand.cli.locate import allow_outside_option, suite_argument
+from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
+from evenhand.cli.terminal import Terminal, is_terminal, note
+from evenhand.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from evenhand.api import RunOptions
+    from evenhand.cli.progress import Progress
+    from evenhand.model.result import Run
+    from evenhand.model.suite import Suite
+    from evenhand.store.store import RunStore
+
+log = logging.getLogger("evenhand")
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+AT_LEAST_ONE = click.IntRange(min=1)
+
+
+def _selection(function: Function) -> Function:
+    """The options that say which cells to run."""
+    for option in (
+        click.option(
+            "--failed", is_flag=True, help="Only cells that failed or errored in the suite's last run."
+        ),
+        click.option(
+            "--prompt", "prompts", metavar="ID", multiple=True, help="Only this prompt. Repeatable."
+        ),
+        click.option(
+            "--provider", "providers", metavar="ID", multiple=True, help="Only this provider. Repeatable."
+        ),
+        click.option(
+            "--filter",
+            "filters",
+            metavar="GLOB",
+            multiple=True,
+            help="Only tests whose id matches, as in 'billing/*'. Repeatable.",
+        ),
+        click.option(
+            "--tag", "tags", metavar="TAG", multiple=True, help="Only tests with this tag. Repeatable."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _pace(function: Function) -> Function:
+    """The options that say how cells are run."""
+    for option in (
+        click.option(
+            "--timeout-ms",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="MS",
+            help="Time for one call.",
+        ),
+        click.option("--no-retries", is_flag=True, help="Never repeat a failed call."),
+        click.option(
+            "--retries", type=click.IntRange(min=0), metavar="N", help="Repeat a failed call up to N times."
+        ),
+        click.option(
+            "--repeat", type=AT_LEAST_ONE, default=1, metavar="N", help="Ask every question N times."
+        ),
+        click.option("-j", "--concurrency", type=AT_LEAST_ONE, metavar="N", help="Cells in flight at once."),
+    ):
+        function = option(function)
+    return function
+
+
+def _ending(function: Function) -> Function:
+    """The options that say when a run ends and what counts as one."""
+    for option in (
+        click.option("--strict", is_flag=True, help="Treat warnings about the suite as errors."),
+        click.option(
+            "--resume-run", metavar="RUN", help="Finish this run: only its missing cells are asked."
+        ),
+        click.option("--resume", is_flag=True, help="Finish the suite's latest unfinished run."),
+        click.option(
+            "--allow-unchecked", is_flag=True, help="Accept a run in which no assertion was judged."
+        ),
+        click.option("--allow-empty", is_flag=True, help="Accept a run without any case."),
+        click.option(
+            "--max-failures", type=AT_LEAST_ONE, metavar="N", help="End the run at N failed or errored cells."
+        ),
+        click.option("--fail-fast", is_flag=True, help="End the run at the first failed or errored cell."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("run", short_help="Run a suite and report what held and what did not.")
+@suite_argument
+@_selection
+@_pace
+@_ending
+@output_options
+@click.option("--no-progress", is_flag=True, help="Do not draw progress.")
+@allow_outside_option
+@click.pass_obj
+def command(
+    terminal: Terminal,
+    /,
+    path: Path,
+    formats: tuple[str, ...],
+    outs: tuple[str, ...],
+    no_progress: bool,
+    allow_outside: tuple[Path, ...],
+    strict: bool,
+    **asked: Any,
+) -> int:
+    """Run a suite and report what held and what did not.
+
+    Results go to the standard output or to files, everything else to the standard error. Every result is stored as
+    it comes; `evenhand view` shows the run again.
+    """
+    from evenhand.api import open_run_store
+    from evenhand.cli.suites import loaded
+
+    outputs = plan_outputs(formats, outs)
+    options = run_options(**asked)
+    suite = loaded(path, strict=strict, allow_outside=allow_outside)
+    check_outputs(outputs)
+    with contextlib.closing(open_run_store(suite.directory)) as store:
+        log.info("results go to %s", store.path)
+        run = _executed(suite, options, store, None if no_progress else _progress(terminal))
+        code = _reported(run, store, outputs, terminal, path)
+    if run.exit_code == ExitCode.INTERRUPTED:
+        return ExitCode.INTERRUPTED
+    return max(code, run.exit_code or 0)
+
+
+def run_options(
+    *,
+    fail_fast: bool = False,
+    max_failures: int | None = None,
+    retries: int | None = None,
+    no_retries: bool = False,
+    resume: bool = False,
+    resume_run: str | None = None,
+    **plain: Any,
+) -> RunOptions:
+    """The options of the library for those of the command line. Raises `UsageError` where two contradict."""
+    from evenhand.api import RunOptions
+
+    if fail_fast and max_failures not in (None, 1):
+        raise UsageError("--fail-fast means --max-failures 1; give one of the two")
+    if no_retries and retries:
+        raise UsageError(f"--no-retries contradicts --retries {retries}; give one of the two")
+    return RunOptions(
+        max_failures=1 if fail_fast else max_failures,
+        retries=0 if no_retries else retries,
+        resume=resume or resume_run is not None,
+        resume_run=resume_run,
+        **plain,
+    )
+
+
+def _progress(terminal: Terminal) -> Progress | None:
+    if not is_terminal(sys.stderr):
+        return None
+    from evenhand.cli.progress import Progress
+
+    return Progress(sys.stderr, color=terminal.has_color(sys.stderr))
+
+
+def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Progress | None) -> Run:
+    from evenhand.api import execute_run
+
+    async def run() -> Run:
+        _end_cleanly_on_terminate()
+        return await execute_run(suite, options, store=store, observer=progress)
+
+    with progress or contextlib.nullcontext():
+        return asyncio.run(run())
+
+
+def _end_cleanly_on_terminate() -> None:
+    """Let SIGTERM, by which CI systems end a job, do what Ctrl-C does: keep what finished and say so."""
+    task = asyncio.current_task()
+    if task is not None and sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def _reported(
+    run: Run, store: RunStore, outputs: Sequence[Output], terminal: Terminal, path: Path
+) -> ExitCode:
+    from evenhand.cli import stored
+    from evenhand.cli.progress import end_line
+
+    page = stored.page_of(run, store, path)
+    code = write_outputs(outputs, run, stored.cases_of(run, store), terminal, page)
+    if not any(output.path is None and output.report.follows_terminal for output in outputs):
+        note(end_line(run))
+    return code

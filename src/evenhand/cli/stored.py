@@ -1,0 +1,84 @@
+"""Stored runs as commands show them: the page they go on, and parts of them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import msgspec
+
+from evenhand.analysis.summary import SummaryFold
+from evenhand.cli.locate import shown_path, view_command
+from evenhand.cli.terminal import WIDTH_ELSEWHERE
+from evenhand.errors import UsageError
+from evenhand.model.result import CaseResult, CaseStatus, Run
+from evenhand.registry import nearest
+from evenhand.report import Cases, Page
+from evenhand.report.labels import NOT_PASSING
+from evenhand.store.store import RunStore
+
+CASE_KEY = re.compile(r"[0-9a-f]{16}")
+
+_IDS_COMPARED = 10_000
+_GLOB_SIGN = re.compile(r"[*?\[]")
+
+
+def page_of(run: Run, store: RunStore, suite_path: Path) -> Page:
+    """What a report says of where the run is kept and how it is shown again."""
+    return Page(
+        width=WIDTH_ELSEWHERE,
+        stored_in=shown_path(store.path) if store.path else None,
+        view_command=view_command(run, suite_path),
+    )
+
+
+def cases_of(run: Run, store: RunStore) -> Cases:
+    """All results of a run."""
+    return functools.partial(store.results, run.run_id)
+
+
+def chosen_cases(run: Run, store: RunStore, selector: str) -> Cases:
+    """The results that a person means: of one test id, with one case key, or with ids that match a glob.
+
+    Raises `UsageError` where there is none.
+    """
+    # Ids of matrix cases hold brackets, which a glob would read as a class of characters.
+    as_it_is = functools.partial(store.results, run.run_id, test_glob=_GLOB_SIGN.sub(r"[\g<0>]", selector))
+    as_pattern = functools.partial(store.results, run.run_id, test_glob=selector)
+    for candidate in (as_it_is, _with_key(run, store, selector), as_pattern):
+        if next(candidate(), None) is not None:
+            return candidate
+    ids = {
+        case.cell.test_id for _, case in zip(range(_IDS_COMPARED), store.results(run.run_id), strict=False)
+    }
+    close = nearest(selector, ids)
+    hint = f"did you mean {close!r}?" if close else "`--format jsonl` lists what there is"
+    raise UsageError(f"--case: run {run.run_id} has no case {selector!r}; {hint}")
+
+
+def not_passing(cases: Cases) -> Cases:
+    """The results of a query that somebody must look at."""
+
+    def query(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
+        return cases(statuses=[s for s in NOT_PASSING if statuses is None or s in statuses])
+
+    return query
+
+
+def recounted(run: Run, cases: Cases) -> Run:
+    """The run with the summary of just these results."""
+    fold = SummaryFold()
+    for case in cases():
+        fold.add(case)
+    return msgspec.structs.replace(run, summary=fold.summary())
+
+
+def _with_key(run: Run, store: RunStore, key: str) -> Cases:
+    def query(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
+        if not CASE_KEY.fullmatch(key):
+            return iter(())
+        return (case for case in store.results(run.run_id, statuses=statuses) if case.case_key == key)
+
+    return query

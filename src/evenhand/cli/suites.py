@@ -1,0 +1,33 @@
+"""Loading a suite for a command, with its warnings told."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from evenhand.cli.terminal import note
+from evenhand.config.load import load_suite
+from evenhand.errors import SuiteError
+from evenhand.model.suite import Suite
+
+log = logging.getLogger("evenhand")
+
+
+def loaded(
+    path: Path,
+    *,
+    strict: bool = False,
+    generators: bool = True,
+    allow_outside: Sequence[Path] = (),
+) -> Suite:
+    """The suite at a path, its warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
+    began = time.perf_counter()
+    suite = load_suite(path, generators=generators, allow_outside=allow_outside)
+    log.info("loaded %s in %.0f ms", suite.path, (time.perf_counter() - began) * 1_000)
+    if strict and suite.warnings:
+        raise SuiteError(list(suite.warnings))
+    for warning in suite.warnings:
+        note(f"warning: {warning}")
+    return suite

@@ -1,0 +1,35 @@
+"""`evenhand validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.cli.locate import allow_outside_option, suite_argument
+
+
+@click.command("validate", short_help="Find everything that is wrong with a suite; runs nothing.")
+@suite_argument
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option(
+    "--generators", is_flag=True, help="Run the programs that write cases, and check what they write."
+)
+@allow_outside_option
+def command(path: Path, strict: bool, generators: bool, allow_outside: tuple[Path, ...]) -> None:
+    """Find everything that is wrong with a suite, all at once and each with its place.
+
+    Reads every test file; calls no provider and needs no credentials. Exits 2 if anything is wrong.
+    """
+    from evenhand.cli.suites import loaded
+    from evenhand.report.figures import counted
+
+    suite = loaded(path, strict=strict, generators=generators, allow_outside=allow_outside)
+    parts = [
+        counted(len(suite.cases), "case"),
+        counted(len(suite.providers), "provider"),
+        counted(len(suite.prompts), "prompt"),
+    ]
+    if suite.warnings:
+        parts.append(counted(len(suite.warnings), "warning"))
+    print(f"{suite.path}: valid, {', '.join(parts)}")

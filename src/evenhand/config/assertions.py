@@ -1,0 +1,71 @@
+"""Assertions from what a person wrote, in whichever source they stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from evenhand.config.decode import decode, struct_type
+from evenhand.config.expected_type import holds_val
+from evenhand.config.files import Files
+from evenhand.config.findings import Place
+from evenhand.config.typed_entry import TypedEntry, find_type
+from evenhand.config.values import check_templates
+from evenhand.config.wording import found
+from evenhand.model.assertion import ASSERTIONS, Assertion
+from evenhand.template import Engine
+
+
+class AssertionReader:
+    """Makes assertions of written ones and checks what can be known before any answer is there."""
+
+    def __init__(self, engine: Engine, files: Files) -> None:
+        self._engine = engine
+        self._files = files
+
+    def read_all(self, values: Sequence[Any], place: Place, *, check: bool) -> tuple[Assertion, ...]:
+        """The assertions of a list, without those that were reported."""
+        read = (self.read(value, place.inside(index), check=check) for index, value in enumerate(values))
+        return tuple(assertion for assertion in read if assertion is not None)
+
+    def read(self, value: Any, place: Place, *, check: bool) -> Assertion | None:
+        """One assertion; None after reporting what is wrong with it.
+
+        Without `check` only what keeps it from being read is found: the way for what was checked before.
+        """
+        entry = find_type(value, ASSERTIONS, place, negatable=True)
+        if entry is None:
+            return None
+        options = self._with_files(entry, place)
+        assertion: Assertion | None = decode(entry.cls, options, place)
+        if assertion is not None and check:
+            self._check(assertion, place)
+        return assertion
+
+    def _with_files(self, entry: TypedEntry, place: Place) -> dict[str, Any]:
+        options = entry.options
+        for name in _fields_with_files(entry.cls):
+            if isinstance(options.get(name), (dict, list)):
+                options = {**options, name: self._files.resolved(options[name], place.inside(name))}
+        return options
+
+    def _check(self, assertion: Assertion, place: Place) -> None:
+        if not (math.isfinite(assertion.weight) and assertion.weight >= 0):
+            place.inside("weight").report(
+                f"a weight is a number of 0 or more, found {found(assertion.weight)}"
+            )
+        for problem in assertion.problems(self._engine):
+            place.add(problem)
+        for warning in assertion.warnings(self._engine):
+            place.add_warning(warning)
+        for name, value in assertion.templates():
+            check_templates(self._engine, value, place.inside(name))
+
+
+@cache
+def _fields_with_files(cls: type[Assertion]) -> tuple[str, ...]:
+    """The options that may hold `{$file: …}`: those with templates, and schemas."""
+    fields = struct_type(cls).fields
+    return tuple(field.encode_name for field in fields if field.name == "schema" or holds_val(field.type))

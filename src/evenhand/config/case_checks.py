@@ -1,0 +1,215 @@
+"""What is wrong or suspicious about a finished case, given the rest of the suite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from evenhand.config.defaults import Defaults
+from evenhand.config.document import CASE_ASSERT
+from evenhand.config.findings import Place
+from evenhand.config.prompts import templates_of, templates_of_turn
+from evenhand.config.template_names import TemplateNames
+from evenhand.config.turns import starts_without_user
+from evenhand.config.values import check_templates
+from evenhand.config.var_use import VarUse
+from evenhand.config.wording import found
+from evenhand.model.assertion import Assertion
+from evenhand.model.provider import Provider
+from evenhand.model.suite import Case, HistoryMarker, Prompt
+from evenhand.registry import nearest
+from evenhand.template import Engine, Val
+
+
+class CaseChecker:
+    """Checks cases one by one as they pass; what only all of them show is asked for at the end."""
+
+    def __init__(
+        self,
+        *,
+        providers: Sequence[Provider],
+        prompts: Sequence[Prompt],
+        defaults: Defaults,
+        defaults_place: Place,
+        engine: Engine,
+        names: TemplateNames,
+    ) -> None:
+        self._providers = {provider.id: provider for provider in providers}
+        self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
+        self._defaults = defaults
+        self._defaults_place = defaults_place
+        self._engine = engine
+        self._names = names
+        self._needed = [(prompt.id, _needed(prompt, names)) for prompt in prompts]
+        self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
+        self._shared_values = list(_templated(defaults.assertions))
+        self._var_use = VarUse(providers, prompts, names)
+        self._unused = set(self._providers)
+        self._count = 0
+
+    def check(self, case: Case, place: Place, *, is_first: bool, is_whole: bool) -> None:
+        """Check a case.
+
+        `is_first` is false for further repetitions of one case over its matrix, `is_whole` where parts of it are
+        missing because they were reported.
+        """
+        self._count += 1
+        self._check_names(case, place)
+        self._check_providers(case, place, is_first)
+        if is_whole:
+            self._var_use.see(case, place)
+        if is_first and is_whole:
+            self._check_verdict(case, place)
+            if self._deaf:
+                self._check_tool_calls(case, place)
+            self._check_threshold(case, place)
+            if case.history and self._splices_first and starts_without_user(case.history):
+                place.inside("history").warn("the conversation begins with a turn of the assistant or a tool")
+
+    def check_together(self, root: Place) -> None:
+        """Say what only all cases together show."""
+        self._var_use.warn_of_unused()
+        for index, provider_id in enumerate(self._providers):
+            if provider_id in self._unused and self._count:
+                root.inside("providers", index).warn(f"no case is put to provider {provider_id!r}")
+
+    def _check_verdict(self, case: Case, place: Place) -> None:
+        if case.assertions:
+            return
+        if case.expect_fail is not None:
+            place.inside("expect_fail").warn("the case is expected to fail, but has no assertion that could")
+        else:
+            place.warn("the case has no assertions, so nothing is checked", "add `assert`")
+
+    def _check_threshold(self, case: Case, place: Place) -> None:
+        threshold = case.threshold
+        if threshold is None:
+            return
+        at = place.inside("threshold")
+        is_free = any(assertion.scores_freely for assertion in case.assertions)
+        if not math.isfinite(threshold) or not (is_free or 0 <= threshold <= 1):
+            at.report(f"a threshold is between 0 and 1, found {found(threshold)}")
+        elif threshold == 0 and not is_free and place.findings.first_time(("threshold", at.location.file)):
+            at.warn("a threshold of 0 is always met", "set the score that must be reached")
+        if case.assertions and not any(assertion.weight for assertion in case.assertions):
+            at.report("every assertion weighs 0, so that the threshold is always met", "give one a weight")
+
+    def _check_providers(self, case: Case, place: Place, is_first: bool) -> None:
+        if not (case.only_providers or case.skip_providers):
+            self._unused.clear()
+            return
+        self._unused.difference_update(self._put_to(case))
+        if is_first:
+            self._check_ids(case.only_providers, place.inside("only_providers"))
+            self._check_ids(case.skip_providers, place.inside("skip_providers"))
+
+    def _check_ids(self, ids: Iterable[str], place: Place) -> None:
+        for index, provider_id in enumerate(ids):
+            if provider_id not in self._providers:
+                close = nearest(provider_id, self._providers)
+                hint = f"did you mean {close!r}?" if close else "name a provider by its `id`"
+                place.inside(index).report(f"no provider has the id {provider_id!r}", hint)
+
+    def _put_to(self, case: Case) -> list[str]:
+        ids = case.only_providers or self._providers
+        return [provider_id for provider_id in ids if provider_id not in case.skip_providers]
+
+    def _check_tool_calls(self, case: Case, place: Place) -> None:
+        put_to = set(self._put_to(case))
+        deaf = [provider for provider in self._deaf if provider.id in put_to]
+        shared = len(self._defaults.assertions)
+        for index, assertion in enumerate(case.assertions):
+            if not assertion.needs_tool_calls:
+                continue
+            is_shared = index < shared
+            if is_shared and not self._defaults.is_whole:
+                continue
+            at = self._defaults_place if is_shared else place
+            at = at.inside(CASE_ASSERT, index if is_shared else index - shared)
+            for provider in deaf:
+                if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
+                    _report_deaf(assertion, provider, at)
+
+    def _check_names(self, case: Case, place: Place) -> None:
+        for prompt_id, needed in self._needed:
+            if not needed.issubset(case.vars):
+                for name in sorted(needed.difference(case.vars)):
+                    _report_undefined(f"prompt {prompt_id!r}", name, case.vars, place)
+        for turn in case.history:
+            self._check_templates("the history", templates_of_turn(turn), case, place.inside("history"))
+        for what, value in self._shared_values:
+            self._check_value(what, value, case, place)
+        for what, value in _templated(case.assertions[len(self._defaults.assertions) :]):
+            self._check_value(what, value, case, place)
+        templated = {name: value for name, value in case.vars.items() if not value.is_constant}
+        if templated:
+            self._check_vars(templated, case, place)
+
+    def _check_vars(self, templated: Mapping[str, Val], case: Case, place: Place) -> None:
+        needs: dict[str, frozenset[str]] = {}
+        for name, value in templated.items():
+            check_templates(self._engine, value, place.inside("vars", name))
+            self._check_value(f"var {name!r}", value, case, place)
+            needs[name] = frozenset().union(
+                *(self._names.variables_in(text) for _, text in value.templates())
+            )
+        circle = find_circle(needs)
+        if circle:
+            at = place.inside("vars", circle[0])
+            at.report(f"the vars refer to each other in a circle: {' → '.join(circle)}")
+
+    def _check_value(self, what: str, value: Val, case: Case, place: Place) -> None:
+        self._check_templates(what, (template for _, template in value.templates()), case, place)
+
+    def _check_templates(self, what: str, templates: Iterable[str], case: Case, place: Place) -> None:
+        for template in templates:
+            for name in sorted(self._names.certain_in(template).difference(case.vars)):
+                _report_undefined(what, name, case.vars, place)
+
+
+def find_circle(needs: Mapping[str, Iterable[str]]) -> list[str]:
+    """A chain of names in which each needs the next and the last is the first, or nothing."""
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        chain: list[str] = error.args[1]
+        return chain[::-1]
+    return []
+
+
+def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
+    """The values of assertions that are rendered for each case, with what messages call them."""
+    for assertion in assertions:
+        for name, value in assertion.templates():
+            if not value.is_constant:
+                yield f"`{name}` of {assertion.kind!r}", value
+
+
+def _needed(prompt: Prompt, names: TemplateNames) -> frozenset[str]:
+    return frozenset().union(*(names.certain_in(template) for template in templates_of(prompt)))
+
+
+def _splices_history_first(prompt: Prompt) -> bool:
+    """Whether a case's history would begin the conversation, but for the system's turns."""
+    for turn in prompt.messages:
+        if isinstance(turn, HistoryMarker):
+            return True
+        if turn.role != "system":
+            return not any(isinstance(other, HistoryMarker) for other in prompt.messages)
+    return True
+
+
+def _report_undefined(what: str, name: str, variables: Iterable[str], place: Place) -> None:
+    close = nearest(name, variables)
+    hint = f"did you mean {close!r}?" if close else "add it to `vars`"
+    place.report(f"{what} needs the variable {name!r}, which the case does not define", hint)
+
+
+def _report_deaf(assertion: Assertion, provider: Provider, place: Place) -> None:
+    message = f"provider {provider.id!r} cannot report tool calls"
+    hint = "leave it out with `skip_providers`"
+    if assertion.negate:
+        place.report(f"{message}, so that this check would always hold", hint)
+    else:
+        place.warn(f"{message}, so that this check always fails", hint)

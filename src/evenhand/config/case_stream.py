@@ -1,0 +1,63 @@
+"""The cases of a suite: those written in it held, those of files read again whenever they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from evenhand.config.case_builder import CaseBuilder
+from evenhand.config.findings import Findings
+from evenhand.config.raw_case import CaseSource, RawCase
+from evenhand.errors import Problem, SuiteError
+from evenhand.model.suite import Case
+
+
+class StreamedCases:
+    """The cases of a source, finished anew by each iteration.
+
+    Iterating raises `SuiteError` where the source has changed for the worse since it was checked.
+    """
+
+    def __init__(self, source: CaseSource, builder: CaseBuilder) -> None:
+        self._source = source
+        self._builder = builder
+
+    def __iter__(self) -> Iterator[Case]:
+        findings = Findings()
+        build = self._builder.build
+        for raw in self._source:
+            if isinstance(raw, Problem):
+                raise SuiteError([raw])
+            yield from build(raw, findings, check=False)
+            if findings.problem_count:
+                findings.raise_if_any()
+
+
+class CaseStream:
+    """All cases of a suite in their order."""
+
+    def __init__(self, parts: Sequence[Iterable[Case]], count: int) -> None:
+        self._parts = parts
+        self._count = count
+
+    def __iter__(self) -> Iterator[Case]:
+        for part in self._parts:
+            yield from part
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class WrittenCases:
+    """The cases that stand in the suite itself, one after the other."""
+
+    def __init__(self, cases: list[RawCase]) -> None:
+        self._cases = cases
+
+    def __iter__(self) -> Iterator[RawCase | Problem]:
+        return iter(self._cases)
+
+
+def raw_case(document: dict[str, Any], index: int, origin: Any) -> RawCase:
+    """A case that stands in the suite's `tests` at `index`."""
+    return RawCase(document=document, auto_id=f"inline/{index}", origin=origin, base_path=("tests", index))

@@ -1,0 +1,53 @@
+"""What every case has unless it says otherwise, read once and shared by all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import structs
+
+from evenhand.config.assertions import AssertionReader
+from evenhand.config.document import CASE_ASSERT, WrittenDefaults
+from evenhand.config.files import Files
+from evenhand.config.findings import Place
+from evenhand.config.turns import TurnReader
+from evenhand.config.values import read_vars
+from evenhand.model.assertion import Assertion
+from evenhand.model.suite import MessageTemplate
+from evenhand.template import Val
+
+
+class Defaults(msgspec.Struct, frozen=True, kw_only=True):
+    """The finished parts that cases share."""
+
+    vars: Mapping[str, Val] = {}
+    assertions: tuple[Assertion, ...] = ()
+    tags: tuple[str, ...] = ()
+    threshold: float | None = None
+    cache_salt: str | None = None
+    history: tuple[MessageTemplate, ...] = ()
+    is_whole: bool = True
+    """Whether nothing was left out because it was reported."""
+
+    def merged_tags(self, own: Sequence[str]) -> tuple[str, ...]:
+        """A case's own tags, then those of the defaults that it lacks."""
+        if not own:
+            return self.tags
+        return (*own, *(tag for tag in self.tags if tag not in own))
+
+
+def read_defaults(
+    written: WrittenDefaults, place: Place, *, files: Files, assertions: AssertionReader, turns: TurnReader
+) -> Defaults:
+    """The defaults of a suite, without what was reported."""
+    before = place.findings.problem_count
+    defaults = Defaults(
+        vars=read_vars(written.vars, place.inside("vars"), files),
+        assertions=assertions.read_all(written.asserts, place.inside(CASE_ASSERT), check=True),
+        tags=written.tags,
+        threshold=written.threshold,
+        cache_salt=written.cache_salt,
+        history=() if written.history is None else turns.history(written.history, place.inside("history")),
+    )
+    return structs.replace(defaults, is_whole=place.findings.problem_count == before)

@@ -1,0 +1,230 @@
+"""From the path of a suite to a finished `Suite`, or to every problem that it has.
+
+locate → compose → settings → providers, prompts, defaults → one pass over all cases → environment and digests
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from evenhand.config.assertions import AssertionReader
+from evenhand.config.case_builder import CaseBuilder
+from evenhand.config.case_checks import CaseChecker
+from evenhand.config.case_pass import CasePass
+from evenhand.config.collection import collection_paused
+from evenhand.config.compose import compose
+from evenhand.config.defaults import Defaults, read_defaults
+from evenhand.config.document import FREE_KEY_PREFIX, WrittenSuite
+from evenhand.config.entries import Entries, is_written_case, read_entries, run_generators, settle_all_ids
+from evenhand.config.environment import NamedVariables
+from evenhand.config.files import Files
+from evenhand.config.findings import Findings, Place
+from evenhand.config.locate_suite import locate_suite
+from evenhand.config.prompts import PromptReader
+from evenhand.config.providers import read_providers
+from evenhand.config.question_digest import digest_of
+from evenhand.config.sandbox import Sandbox, find_repository
+from evenhand.config.settings import read_settings
+from evenhand.config.sources import FileSource
+from evenhand.config.suite_files import SuiteFiles
+from evenhand.config.template_names import TemplateNames
+from evenhand.config.turns import TurnReader
+from evenhand.model.provider import Provider
+from evenhand.model.suite import Case, Prompt, Suite
+from evenhand.template import Engine
+
+
+def load_suite(
+    path: str | os.PathLike[str] = ".",
+    *,
+    environ: Mapping[str, str] | None = None,
+    generators: bool = True,
+    confined: bool = False,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
+    visible_variables: Collection[str] | None = None,
+    spool_folder: Path | None = None,
+) -> Suite:
+    """The suite at a path: a file, or a folder with an `evenhand.yaml`.
+
+    `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
+    are left out. What is run keeps its cases in `spool_folder`, by default in a temporary one that lives as long
+    as the suite. `confined` is for a suite from a stranger: references stay inside its folder, and nothing is run.
+    `allow_outside` names folders that references may lead to all the same. With `visible_variables`, the suite sees
+    no other environment variables than those.
+
+    Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
+    """
+    file = locate_suite(Path(path))
+    variables = dict(os.environ if environ is None else environ)
+    if visible_variables is not None:
+        variables = {name: value for name, value in variables.items() if name in visible_variables}
+    repository = None if confined else find_repository(file.parent)
+    outside = tuple(Path(folder) for folder in allow_outside)
+    sandbox = Sandbox(file.parent, repository, outside)
+    with collection_paused():
+        return _Loading(
+            file, sandbox, variables, _Running(generators, confined, outside, spool_folder)
+        ).suite()
+
+
+class _Running(NamedTuple):
+    """Which code of the suite may be run, and where cases that are made are kept."""
+
+    generators: bool
+    confined: bool
+    allow_outside: tuple[Path, ...]
+    spool_folder: Path | None
+
+
+class _Loading:
+    """One load: what its steps share."""
+
+    def __init__(self, file: Path, sandbox: Sandbox, environ: Mapping[str, str], running: _Running) -> None:
+        self.file = file
+        self.sandbox = sandbox
+        self.environ = environ
+        self.running = running
+        self.findings = Findings()
+        self.engine = Engine()
+        self.names = TemplateNames(self.engine)
+        self.files = Files(SuiteFiles(sandbox), self.engine)
+        self.turns = TurnReader(self.files, self.engine)
+        self.assertions = AssertionReader(self.engine, self.files)
+
+    def suite(self) -> Suite:
+        composed = compose(self.file, str(self.file), self.sandbox, self.findings)
+        if composed.value is None:
+            self.findings.raise_if_any()
+        root = Place(self.findings, composed.origin)
+        document = _without_free_keys(composed.value or {})
+        written = read_settings(document, root, self.files, self.environ)
+        parts = self._parts(written, root)
+        reading = self._read_cases(written, parts, root)
+        env = self._environment(document, written, parts, reading.written, root)
+        self.findings.raise_if_any()
+        return Suite(
+            path=self.file,
+            project=written.project,
+            suite=written.suite,
+            description=written.description,
+            providers=parts.providers,
+            prompts=parts.prompts,
+            cases=reading.cases,
+            tools=written.tools,
+            env=env,
+            runner=written.runner,
+            engine=self.engine,
+            warnings=self.findings.warnings(),
+            digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
+            snapshot=_snapshot(document),
+        )
+
+    def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
+        prompts = PromptReader(self.engine, self.files, self.turns)
+        return _Parts(
+            providers=read_providers(
+                written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
+            ),
+            prompts=prompts.read_all(written.prompts, root.inside("prompts")),
+            defaults=read_defaults(
+                written.defaults,
+                root.inside("defaults"),
+                files=self.files,
+                assertions=self.assertions,
+                turns=self.turns,
+            ),
+        )
+
+    def _read_cases(self, written: WrittenSuite, parts: _Parts, root: Place) -> CasePass:
+        builder = CaseBuilder(
+            defaults=parts.defaults,
+            engine=self.engine,
+            files=self.files,
+            assertions=self.assertions,
+            turns=self.turns,
+        )
+        checker = CaseChecker(
+            providers=parts.providers,
+            prompts=parts.prompts,
+            defaults=parts.defaults,
+            defaults_place=root.inside("defaults"),
+            engine=self.engine,
+            names=self.names,
+        )
+        reading = CasePass(builder, checker, self.findings)
+        entries = read_entries(written.tests, root.inside("tests"), self.sandbox)
+        generated = self._generated(entries)
+        settle_all_ids([*entries.sources, *generated])
+        reading.read([*entries.sources, *generated])
+        checker.check_together(root)
+        return reading
+
+    def _generated(self, entries: Entries) -> list[FileSource]:
+        """The cases that are made now. Nothing is run for a suite that is known to be wrong."""
+        if self.running.confined:
+            for _, place in entries.generators:
+                place.report("generators run code, which a suite in a sandbox may not")
+        if not (entries.generators and self.running.generators) or self.findings.problem_count:
+            return []
+        folder = self.running.spool_folder
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+            weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
+        return run_generators(entries.generators, self.sandbox, folder)
+
+    def _environment(
+        self,
+        document: dict[str, Any],
+        written: WrittenSuite,
+        parts: _Parts,
+        cases: Iterable[Case],
+        root: Place,
+    ) -> dict[str, str]:
+        named = NamedVariables(self.names, root)
+        named.add_list(written.env)
+        named.add_document(document)
+        named.add_prompts(parts.prompts)
+        named.add_expressions(parts.defaults.assertions, ("defaults",))
+        for case in cases:
+            named.add_expressions(case.assertions, ("tests",))
+        return named.values(self.environ)
+
+
+class _Parts(NamedTuple):
+    """What the cases are put together with."""
+
+    providers: tuple[Provider, ...]
+    prompts: tuple[Prompt, ...]
+    defaults: Defaults
+
+
+def _without_free_keys(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if not key.startswith(FREE_KEY_PREFIX)}
+
+
+def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[str, str]) -> dict[str, str]:
+    prompts = [structs.replace(prompt, location=None) for prompt in parts.prompts]
+    defaults = written.defaults
+    return {
+        "prompts": digest_of(prompts, written.tools),
+        "providers": digest_of(parts.providers),
+        "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
+        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts),
+        "env": digest_of(env),
+    }
+
+
+def _snapshot(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without the cases that stand in it, which are stored with their results."""
+    entries = document.get("tests")
+    if not isinstance(entries, list):
+        return document
+    return {**document, "tests": [entry for entry in entries if not is_written_case(entry)]}

@@ -1,0 +1,58 @@
+"""The systems under test, from a suite's `providers`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from evenhand.config.decode import decode
+from evenhand.config.findings import Place
+from evenhand.config.typed_entry import find_type
+from evenhand.model.provider import PROVIDERS, Provider
+
+
+def read_providers(
+    values: Sequence[Any], place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
+) -> tuple[Provider, ...]:
+    """The providers of a list, without those that were reported.
+
+    `directory` is the suite's folder, `allowed_outside` are further folders that code may come from.
+    """
+    providers: dict[str, Provider] = {}
+    for index, value in enumerate(values):
+        at = place.inside(index)
+        provider = read_provider(value, at, directory, allowed_outside)
+        if provider is None:
+            continue
+        if provider.id in providers:
+            first = next(number for number, known in enumerate(values) if _id_of(known) == provider.id)
+            at.report(
+                f"provider id {provider.id!r} is used twice, first at {place.inside(first).location}",
+                "give each provider its own `id`",
+            )
+        providers.setdefault(provider.id, provider)
+    return tuple(providers.values())
+
+
+def read_provider(
+    value: Any, place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
+) -> Provider | None:
+    """One provider; None after reporting what is wrong with it."""
+    entry = find_type(value, PROVIDERS, place)
+    provider: Provider | None = decode(entry.cls, entry.options, place) if entry else None
+    if provider is None:
+        return None
+    if not provider.id:
+        provider = msgspec.structs.replace(provider, id=_id_of(value))
+    for problem in provider.problems(directory, allowed_outside):
+        place.add(problem)
+    for warning in provider.warnings(directory):
+        place.add_warning(warning)
+    return provider
+
+
+def _id_of(value: Any) -> Any:
+    return (value.get("id") or value.get("type")) if isinstance(value, dict) else None

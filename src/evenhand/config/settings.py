@@ -1,0 +1,79 @@
+"""A suite's top-level keys, with the environment's values filled in where settings may name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.config.decode import decode_partly
+from evenhand.config.document import SUPPORTED_VERSION, WrittenSuite, with_long_forms
+from evenhand.config.files import Files
+from evenhand.config.findings import Place
+from evenhand.config.interpolate import interpolate
+from evenhand.model.exchange import Tool
+
+PROVIDERS = "providers"
+TOOLS = "tools"
+RUNNER = "runner"
+
+
+def read_settings(
+    document: Mapping[str, Any], root: Place, files: Files, environ: Mapping[str, str]
+) -> WrittenSuite:
+    """The written suite, without the keys that were reported."""
+    is_whole = not root.findings.problem_count
+    prepared = dict(document)
+    if RUNNER in prepared:
+        prepared[RUNNER] = with_long_forms(prepared[RUNNER])
+    if TOOLS in prepared:
+        prepared[TOOLS] = files.resolved(prepared[TOOLS], root.inside(TOOLS))
+    if PROVIDERS in prepared:
+        prepared[PROVIDERS] = interpolate(prepared[PROVIDERS], environ, root.inside(PROVIDERS))
+    written = decode_partly(WrittenSuite, prepared, root) or WrittenSuite()
+    _check_version(written.version, root)
+    _check_tools(written.tools, root.inside(TOOLS))
+    _check_patterns(written.runner.refusal_patterns, root.inside(RUNNER, "refusal_patterns"))
+    if is_whole and not document.get(PROVIDERS, ()):
+        root.report("the suite has no `providers`", "name at least one system under test")
+    return written
+
+
+def _check_version(version: int, root: Place) -> None:
+    if version != SUPPORTED_VERSION:
+        message = (
+            f"version {version} of the suite language is not known, this evenhand knows {SUPPORTED_VERSION}"
+        )
+        hint = "upgrade evenhand" if version > SUPPORTED_VERSION else f"write `version: {SUPPORTED_VERSION}`"
+        root.inside("version").report(message, hint)
+
+
+def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
+    seen: dict[str, int] = {}
+    for index, tool in enumerate(tools):
+        if tool.name in seen:
+            first = place.inside(seen[tool.name]).location
+            place.inside(index).report(
+                f"tool {tool.name!r} is declared twice, first at {first}", "keep one of them"
+            )
+        seen.setdefault(tool.name, index)
+        if tool.input_schema is not None:
+            _check_schema(tool.input_schema, place.inside(index, "input_schema"))
+
+
+def _check_schema(schema: dict[str, Any], place: Place) -> None:
+    from evenhand.text.schema import SchemaError, compile_schema
+
+    try:
+        compile_schema(schema)
+    except SchemaError as error:
+        place.report(str(error))
+
+
+def _check_patterns(patterns: tuple[str, ...], place: Place) -> None:
+    from evenhand.text.pattern import PatternError, compile_pattern
+
+    for index, pattern in enumerate(patterns):
+        try:
+            compile_pattern(pattern)
+        except PatternError as error:
+            place.inside(index).report(f"the pattern is wrong: {error}")

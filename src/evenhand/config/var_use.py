@@ -1,0 +1,65 @@
+"""Vars that no template and no check ever looks at: most often a name that was mistyped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evenhand.config.findings import Place
+from evenhand.config.prompts import templates_of, templates_of_turn
+from evenhand.config.template_names import TemplateNames, as_template
+from evenhand.model.assertion import Assertion
+from evenhand.model.provider import Provider
+from evenhand.model.suite import Case, Prompt
+
+ALL_VARS = "vars"
+"""The name by which an expression reaches every var."""
+
+
+class VarUse:
+    """Watches which vars cases define and which names are looked at.
+
+    Where a provider or an assertion is given all vars, nobody can tell, and nothing is watched.
+    """
+
+    def __init__(
+        self, providers: Iterable[Provider], prompts: Sequence[Prompt], names: TemplateNames
+    ) -> None:
+        self._names = names
+        self._is_watching = not any(provider.reads_vars for provider in providers)
+        self._defined: dict[str, Place] = {}
+        self._used: set[str] = set()
+        if self._is_watching:
+            self._use(template for prompt in prompts for template in templates_of(prompt))
+
+    def see(self, case: Case, place: Place) -> None:
+        """Take in one case."""
+        if not self._is_watching:
+            return
+        for name in case.vars.keys() - self._defined.keys():
+            self._defined[name] = place.inside("vars", name)
+        self._use(template for turn in case.history for template in templates_of_turn(turn))
+        for value in case.vars.values():
+            self._use(template for _, template in value.templates())
+        for assertion in case.assertions:
+            self._see_assertion(assertion)
+
+    def warn_of_unused(self) -> None:
+        """Warn of every var that nothing looked at."""
+        if not self._is_watching or ALL_VARS in self._used:
+            return
+        for name, place in self._defined.items():
+            if name not in self._used:
+                place.warn(f"var {name!r} is defined, but no prompt, var or assertion uses it")
+
+    def _see_assertion(self, assertion: Assertion) -> None:
+        if assertion.reads_vars:
+            self._is_watching = False
+        for _, value in assertion.templates():
+            self._use(template for _, template in value.templates())
+        self._use(as_template(expression) for _, expression in assertion.expressions())
+
+    def _use(self, templates: Iterable[str]) -> None:
+        for template in templates:
+            for name in self._names.all_in(template):
+                first, _, rest = name.partition(".")
+                self._used.add(rest.partition(".")[0] if first == ALL_VARS and rest else first)

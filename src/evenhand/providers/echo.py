@@ -1,0 +1,38 @@
+"""The provider that answers with the question."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evenhand.model.exchange import Request, Response
+from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
+
+
+@PROVIDERS.register
+class Echo(Provider, tag="echo", frozen=True, kw_only=True):
+    """Answers with the rendered prompt, to try out prompts and assertions without any system under test.
+
+    Turns come back as `role: text` lines; a case without a prompt gets an empty answer.
+    """
+
+    reports_tool_calls: ClassVar[bool] = False
+    reads_vars: ClassVar[bool] = False
+    example: ClassVar[str] = """\
+- id: mirror
+  type: echo
+"""
+
+    def open(self, context: ProviderContext) -> EchoSession:
+        """Make the provider ready for calls."""
+        return EchoSession()
+
+
+class EchoSession:
+    """An echo in use."""
+
+    async def complete(self, request: Request) -> Response:
+        """The prompt as the answer."""
+        return Response(output=request.prompt)
+
+    async def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,141 @@
+"""Programs under test that speak the exec protocol: one process per call, or one that stays warm."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from evenhand.errors import ErrorClass, Problem, ProviderError
+from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
+from evenhand.io.protocol import PROTOCOL_ENV, provider_document, read_provider_reply, written
+from evenhand.model.exchange import Request, Response
+from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
+from evenhand.providers.persistent import PersistentSession
+from evenhand.text.excerpt import quoted
+
+Meta = msgspec.Meta
+
+
+@PROVIDERS.register
+class Exec(Provider, tag="exec", frozen=True, kw_only=True):
+    """A program of your own, in any language: one JSON document on stdin, one on stdout, exit code 0.
+
+    It runs in the suite's folder, without a shell, in the environment of evenhand plus `env`. What it writes to
+    stderr is kept for the report of a failed call. When its time is up, or the run is interrupted, it is asked to
+    end (SIGTERM) and killed half a second later, together with every process it started.
+    """
+
+    command: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=1,
+            description="The program and its arguments. A path is relative to the suite's folder.",
+        ),
+    ]
+    env: Annotated[
+        dict[str, str], Meta(description="Environment variables for the program, beside those of evenhand.")
+    ] = msgspec.field(default_factory=dict)
+    timeout_ms: Annotated[
+        float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
+    ] = 60_000
+    persistent: Annotated[
+        bool,
+        Meta(
+            description="Start the program once and put every question to it as one line of JSON, to be answered "
+            "with one line, in turn. For programs that are slow to start."
+        ),
+    ] = False
+
+    example: ClassVar[str] = """\
+- id: app
+  type: exec
+  command: [python3, app.py]
+  env: {APP_MODE: test}
+  timeout_ms: 30000
+"""
+
+    @property
+    def calls_at_once(self) -> int | None:
+        """How many calls the provider works on at the same time; None for as many as are asked for."""
+        return 1 if self.persistent else None
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the options beyond their types."""
+        problems = []
+        if not self.command[0].strip():
+            hint = "name a program first"
+            problems.append(
+                Problem("a command must start with a program, found empty text", ("command", 0), hint)
+            )
+        for index, part in enumerate(self.command):
+            if "\0" in part:
+                problems.append(Problem("must not hold a NUL character", ("command", index)))
+        for name, value in self.env.items():
+            if not name or "=" in name or "\0" in name + value:
+                problems.append(Problem(f"{name!r} cannot be an environment variable", ("env", name)))
+        return problems
+
+    def warnings(self, directory: Path) -> list[Problem]:
+        """What is legal but suspicious: a program that is not there (it may be by the time of the run)."""
+        program = self.command[0]
+        if not program.strip() or self._is_found(program, directory):
+            return []
+        where = f"in {directory}" if _is_path(program) else "on PATH"
+        hint = "a path is taken relative to the suite's folder; check that the file exists and is executable"
+        return [Problem(f"program {program!r} was not found {where}", ("command", 0), hint)]
+
+    def _is_found(self, program: str, directory: Path) -> bool:
+        if _is_path(program):
+            return shutil.which(directory / program) is not None
+        return shutil.which(program, path=self.env.get("PATH")) is not None
+
+    def open(self, context: ProviderContext) -> Session:
+        """Make the provider ready for calls."""
+        command = Command(self.command, context.directory, {**os.environ, **self.env, **PROTOCOL_ENV})
+        timeout_ms = min(self.timeout_ms, context.timeout_ms or self.timeout_ms)
+        if self.persistent:
+            return PersistentSession(command, timeout_ms)
+        return ExecSession(command, timeout_ms)
+
+
+class ExecSession:
+    """A program that is started anew for every call."""
+
+    def __init__(self, command: Command, timeout_ms: float) -> None:
+        self._command = command
+        self._timeout_ms = timeout_ms
+
+    async def complete(self, request: Request) -> Response:
+        """Start the program, put the question, read the answer. Raises `ProviderError`."""
+        try:
+            finished = await run_process(
+                self._command, provider_document(request), timeout_ms=self._timeout_ms
+            )
+        except ProcessFailed as failed:
+            details = written(b"", failed.stderr)
+            raise ProviderError(
+                failed.message, ErrorClass.EXEC_FAILED, retriable=failed.retriable, details=details
+            ) from None
+        if finished.exit_code != 0:
+            message = f"{self._command.name} {exit_text(finished.exit_code)}{last_line(finished.stderr)}"
+            raise ProviderError(
+                message, ErrorClass.EXEC_FAILED, details=written(finished.stdout, finished.stderr)
+            )
+        return read_provider_reply(finished.stdout, stderr=finished.stderr)
+
+    async def close(self) -> None:
+        """Nothing stays open between calls."""
+
+
+def last_line(stderr: str) -> str:
+    """The last line that a program wrote to stderr, to follow in a message; empty where there is none."""
+    lines = stderr.strip().splitlines()
+    return f": {quoted(lines[-1].strip())}" if lines else ""
+
+
+def _is_path(program: str) -> bool:
+    return os.sep in program or (os.altsep is not None and os.altsep in program)

@@ -1,0 +1,205 @@
+"""Python functions under test, called in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
+from evenhand.io.reply import in_words, response_from_reply
+from evenhand.io.target import FORMS, parse_target, target_problems
+from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
+from evenhand.model.exchange import Message, Request, Response, ToolCall
+from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
+from evenhand.text.plain_json import NotPlain, plain_json
+
+Meta = msgspec.Meta
+
+
+@PROVIDERS.register
+class Python(Provider, tag="python", frozen=True, kw_only=True):
+    """A Python function, plain or async, called in process with one `request`.
+
+    The request has `prompt` (text), `messages`, `vars`, `params`, `test` and `tools`. What the function returns is
+    the output: text, or any JSON value (dataclasses, msgspec structs and pydantic models count as objects). An
+    `evenhand.Response` carries usage, cost, tool calls and the rest beside the output. To report a failure that is
+    worth another attempt, raise an `evenhand.ProviderError` with `retriable=True`; any other exception ends the case
+    as an error.
+
+    A plain function runs in a thread, so several calls may be in it at once. Python cannot stop a thread: a call
+    that ran out of time goes on in the background, its result is dropped, and another thread takes over. An async
+    function shares the event loop with the run and must not block it. The file is loaded once for each run, with
+    its folder on the import path. What the function prints goes to stdout as usual; print to stderr where stdout is
+    to hold a report.
+    """
+
+    target: Annotated[
+        str,
+        Meta(
+            description="`file://app.py:function`, relative to the suite's folder, or `package.module:function`."
+        ),
+    ]
+    timeout_ms: Annotated[
+        float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
+    ] = 60_000
+
+    example: ClassVar[str] = """\
+- id: app
+  type: python
+  target: file://app.py:answer
+"""
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the target, found without running it."""
+        return [found.under("target") for found in target_problems(self.target, directory, allowed_outside)]
+
+    def open(self, context: ProviderContext) -> PythonSession:
+        """Load the function. Raises `ProviderError` where that fails."""
+        parsed = parse_target(self.target)
+        if parsed is None:
+            raise ProviderError(f"a target must name a function, found {self.target!r}; {FORMS}", _CLASS)
+        try:
+            code = UserCode(parsed, context.directory)
+        except CannotLoad as failure:
+            raise ProviderError(failure.message, _CLASS, details=failure.details) from None
+        return PythonSession(self, code, context)
+
+
+_CLASS = ErrorClass.EXEC_FAILED
+"""The code under test broke: the same fault as a program that crashes."""
+
+
+class PythonSession:
+    """A loaded function and the threads that it is called in."""
+
+    def __init__(self, provider: Python, code: UserCode, context: ProviderContext) -> None:
+        self._target = provider.target
+        self._code = code
+        self._is_async = _is_async(code.function)
+        self._threads = CallThreads(context.concurrency, name="python-provider")
+        # A limit of the run that is as short is kept by the run alone.
+        run_keeps_time = context.timeout_ms is not None and context.timeout_ms <= provider.timeout_ms
+        self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1000
+
+    async def complete(self, request: Request) -> Response:
+        """Call the function and read what it returns. Raises `ProviderError`."""
+        returned = await self._limited(self._code.function, _own_copy(request))
+        # Most functions return text; it needs no further look.
+        return Response(output=returned) if type(returned) is str else self._response(returned)
+
+    async def close(self) -> None:
+        """Let go of the threads and of the loaded modules."""
+        self._threads.close()
+        self._code.close()
+
+    async def _limited(self, function: Callable[[Any], Any], request: Request) -> Any:
+        if self._timeout_s is None:
+            return await self._call(function, request)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._call(function, request)
+        except TimeoutError:
+            message = f"{self._target} did not return within {self._timeout_s * 1000:g} ms"
+            raise ProviderError(message, ErrorClass.PROVIDER_TIMEOUT, retriable=True) from None
+
+    async def _call(self, function: Callable[[Any], Any], request: Request) -> Any:
+        try:
+            if self._is_async:
+                return await function(request)
+            returned = await self._threads.call(function, request)
+            return await returned if inspect.isawaitable(returned) else returned
+        except TooManyStuck:
+            message = (
+                f"{self._target} was not called: {MAX_STUCK} earlier calls still run after their time was up, and "
+                "Python cannot stop them; give it a time-out of its own, or run it as an `exec` provider"
+            )
+            raise ProviderError(message, _CLASS) from None
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise self._failed(error) from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (code under test may raise anything, `SystemExit` too)
+            raise self._failed(error) from None
+
+    def _failed(self, error: BaseException) -> ProviderError:
+        if isinstance(error, ProviderError) and error.error_class not in SUITE_FAULTS:
+            return error
+        message = f"{self._target} raised {raised(error)}"
+        return ProviderError(message, _CLASS, details=traceback_details(error))
+
+    def _response(self, returned: Any) -> Response:
+        try:
+            if isinstance(returned, Response):
+                return _checked(returned)
+            return Response(output=plain_json(returned))
+        except NotPlain as error:
+            where = f"`{dotted(('output', *error.path))}`" if error.path else "it"
+            message = (
+                f"{self._target} must return text, a JSON value or an `evenhand.Response`, found "
+                f"{in_words(returned)}: {where} {error.message}"
+            )
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
+
+
+def _is_async(function: Callable[[Any], Any]) -> bool:
+    called = getattr(type(function), "__call__", None)  # noqa: B004  (the method is looked at, not whether it is there)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _checked(response: Response) -> Response:
+    """A response that code under test has made, held to the rules for replies. Raises `NotPlain`, `ProviderError`."""
+    reply = {
+        **msgspec.structs.asdict(response),
+        "usage": _fields(response.usage),
+        "tool_calls": [_fields(call) for call in response.tool_calls],
+    }
+    checked = response_from_reply(reply, ErrorClass.PROVIDER_PROTOCOL)
+    if response.raw is None and response.log_probs is None:
+        return checked
+    raw, log_probs = plain_json(response.raw), plain_json(response.log_probs)
+    return msgspec.structs.replace(checked, raw=raw, log_probs=log_probs)
+
+
+def _fields(value: Any) -> Any:
+    return msgspec.structs.asdict(value) if isinstance(value, msgspec.Struct) else value
+
+
+def _own_copy(request: Request) -> Request:
+    """The request with data of its own: values are shared between cases, and code under test may change them."""
+    if not request.vars and not request.params and not request.transcript:
+        return request
+    return Request(
+        text=request.text,
+        transcript=None if request.transcript is None else tuple(map(_copied_message, request.transcript)),
+        vars=_copied(request.vars),
+        params=_copied(request.params),
+        tools=request.tools,
+        test=request.test,
+        repeat=request.repeat,
+    )
+
+
+def _copied_message(message: Message) -> Message:
+    if not message.tool_calls and not isinstance(message.content, list):
+        return message
+    calls = tuple(
+        ToolCall(name=call.name, arguments=_copied(call.arguments), id=call.id) for call in message.tool_calls
+    )
+    return msgspec.structs.replace(message, content=_copied(message.content), tool_calls=calls)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value

@@ -1,0 +1,108 @@
+"""One cell in full for the terminal: everything that was asked, answered and found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
+from evenhand.report.encode import json_line
+from evenhand.report.figures import dollars, duration
+from evenhand.report.formats import PLAIN_PAGE, Cases, Page
+from evenhand.report.labels import asked_with, is_repeated, kind_label, output_text, prompt_text
+from evenhand.report.screen import Screen
+from evenhand.report.table import assertions
+
+_WORDS = {
+    CaseStatus.PASS: ("PASSED", "bold green"),
+    CaseStatus.FAIL: ("FAILED", "bold red"),
+    CaseStatus.ERROR: ("ERROR", "bold yellow"),
+    CaseStatus.SKIP: ("SKIPPED", "bold"),
+    CaseStatus.XFAIL: ("FAILED AS EXPECTED", "bold green"),
+    CaseStatus.XPASS: ("UNEXPECTED PASS", "bold red"),
+}
+
+
+def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None:
+    """Write every cell that the query yields, whole."""
+    screen = Screen(out, page)
+    for number, case in enumerate(cases()):
+        if number:
+            screen.rule()
+        _head(screen, case, repeated=is_repeated(run))
+        for label, text in _texts(case):
+            screen.body(label, text)
+            screen.blank()
+
+
+def _head(screen: Screen, case: CaseResult, *, repeated: bool) -> None:
+    word, style = _WORDS[case.status]
+    screen.line((word, style), " ", (case.cell.test_id, "bold"), end=(case.location or "", "dim"))
+    if case.name != case.cell.test_id:
+        screen.paragraph("", case.name)
+    screen.paragraph("", f"{asked_with(case.cell, repeated=repeated)}, case {case.case_key}", style="dim")
+    figures = ", ".join(_figures(case))
+    if figures:
+        screen.paragraph("", figures, style="dim")
+    screen.blank()
+    if case.error:
+        screen.paragraph((f"{case.error_class or 'unknown'}  ", "yellow"), case.error, max_lines=100)
+        screen.blank()
+    if case.asserts:
+        assertions(screen, list(case.asserts), indent=0, max_shown=len(case.asserts), max_lines=100)
+        screen.blank()
+
+
+def _figures(case: CaseResult) -> Iterator[str]:
+    if case.score is not None:
+        yield f"score {case.score:g}"
+    if case.unchecked:
+        yield "unchecked: nothing was judged"
+    if case.tags:
+        yield f"tags {' '.join(case.tags)}"
+    if case.model:
+        yield f"model {case.model}"
+    if case.stop_reason:
+        yield f"stopped by {case.stop_reason}"
+    if case.empty_reason:
+        yield f"empty: {case.empty_reason}"
+    if case.latency_ms is not None:
+        yield f"answered in {duration(case.latency_ms)}"
+    if case.attempts > 1:
+        yield f"{case.attempts} attempts"
+    if case.cached:
+        yield "from the cache"
+    if case.usage:
+        yield f"{case.usage.input_tokens + case.usage.cache_read_tokens:,} tokens in, {case.usage.output_tokens:,} out"
+    if case.cost_usd is not None:
+        yield dollars(case.cost_usd)
+
+
+def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:
+    if case.vars:
+        yield "vars", "\n".join(f"{name}: {_plain(value)}" for name, value in case.vars.items())
+    if case.prompt is not None:
+        yield "prompt", prompt_text(case)
+    if case.reasoning:
+        yield "reasoning", case.reasoning
+    if case.output is not None:
+        yield "output", output_text(case) or "(empty)"
+    if case.tool_calls:
+        yield "tool calls", "\n".join(f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls)
+    for result in case.asserts:
+        yield from _evidence(result)
+    if case.error_details is not None:
+        yield "error details", _plain(case.error_details)
+    if case.raw is not None:
+        yield "raw answer", _plain(case.raw)
+
+
+def _evidence(result: AssertResult) -> Iterator[tuple[str, str]]:
+    if result.details is not None:
+        yield f"details of {kind_label(result)}", _plain(result.details)
+    if result.parts:
+        yield f"members of {kind_label(result)}", "\n".join(_plain(part) for part in result.parts)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json_line(value)

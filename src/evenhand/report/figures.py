@@ -1,0 +1,177 @@
+"""Numbers and verdicts of a run in words, the same in every report for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from evenhand.errors import ErrorClass, ExitCode, exit_code_of
+from evenhand.model.result import Run, RunStatus, Summary
+
+
+class Headline(msgspec.Struct, frozen=True):
+    """What came out of a run: one word, and a sentence where the word does not say all."""
+
+    word: str
+    good: bool
+    explanation: str = ""
+
+
+def headline(run: Run) -> Headline:
+    """The verdict that the run's exit code stands for; reports never judge by themselves."""
+    summary = run.summary
+    if run.exit_code is None:
+        return Headline("UNFINISHED", good=False, explanation="the run did not reach its end")
+    if run.exit_code == ExitCode.OK:
+        return Headline("PASSED", good=True)
+    if run.exit_code == ExitCode.FAILED:
+        return Headline("FAILED", good=False)
+    if run.exit_code == ExitCode.INTERRUPTED:
+        return Headline("INTERRUPTED", good=False, explanation="what was finished is kept")
+    if run.exit_code == ExitCode.SUITE:
+        return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
+    return Headline(
+        "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
+    )
+
+
+def _suite_fault(summary: Summary) -> str:
+    if not summary.total:
+        return "there was nothing to run"
+    if any(exit_code_of(error_class) is ExitCode.SUITE for error_class in summary.error_counts):
+        return "something in the suite needs mending"
+    if summary.skipped == summary.total:
+        return "every case was skipped"
+    if not summary.judged_assertions:
+        return "no assertion was judged"
+    return "what was judged does not carry a verdict"
+
+
+def tallies(summary: Summary) -> list[tuple[str, int]]:
+    """The counts of the summary line: four always, the two of expected failures where there are any."""
+    counts = [
+        ("passed", summary.passed),
+        ("failed", summary.failed),
+        ("errored", summary.errored),
+        ("skipped", summary.skipped),
+    ]
+    if summary.xfailed:
+        counts.append(("failed as expected", summary.xfailed))
+    if summary.xpassed:
+        counts.append(("passed unexpectedly", summary.xpassed))
+    return counts
+
+
+def rate(summary: Summary) -> str:
+    """The pass rate with its Wilson interval, never without what it leaves out; empty where nothing was judged."""
+    if summary.pass_rate is None:
+        return ""
+    text = f"pass rate {percent(summary.pass_rate)}"
+    if summary.pass_rate_low is not None and summary.pass_rate_high is not None:
+        text += f", 95% interval {percent(summary.pass_rate_low)} to {percent(summary.pass_rate_high)}"
+    return f"{text}, over {counted(summary.judged, 'judged case')}; {summary.errored:,} errored"
+
+
+def effort(summary: Summary) -> list[str]:
+    """Time, calls, tokens and money, as far as they are known."""
+    parts = []
+    if summary.wall_ms is not None:
+        parts.append(duration(summary.wall_ms))
+    if summary.latency_ms_p50 is not None and summary.latency_ms_p95 is not None:
+        parts.append(f"calls p50 {duration(summary.latency_ms_p50)}, p95 {duration(summary.latency_ms_p95)}")
+    if summary.retried_cases:
+        parts.append(f"{counted(summary.retried_cases, 'case')} retried")
+    if summary.prompt_tokens or summary.completion_tokens:
+        parts.append(f"{summary.prompt_tokens:,} tokens in, {summary.completion_tokens:,} out")
+    if summary.cost_usd is not None:
+        parts.append(dollars(summary.cost_usd))
+    if summary.grader_cost_usd:
+        parts.append(f"{dollars(summary.grader_cost_usd)} for graders")
+    return parts
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader must know before trusting the figures."""
+    summary = run.summary
+    found = []
+    if run.status is RunStatus.STOPPED:
+        found.append("the run was ended early by its limit on failures")
+    if run.planned_cells is not None and summary.total < run.planned_cells:
+        found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
+    if summary.unenforced_budgets:
+        found.append(
+            f"{counted(summary.unenforced_budgets, 'budget')} could not be enforced: "
+            "the provider reported no cost or tokens"
+        )
+    if summary.skipped_assertions:
+        found.append(
+            f"{counted(summary.skipped_assertions, 'assertion')} skipped: the outcome was already decided"
+        )
+    return found
+
+
+def most_frequent(counts: Mapping[str, int], *, limit: int = 10) -> list[tuple[str, int]]:
+    """The names with the greatest counts, bounded because programs under test may invent names."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+
+
+REMEDIES: dict[str, str] = {
+    ErrorClass.PROVIDER_REQUEST: "the provider refused the request: the message says why, its options mend it",
+    ErrorClass.PROVIDER_AUTH: "the provider refused the credentials: `evenhand doctor` shows which keys are set",
+    ErrorClass.PROVIDER_RATE_LIMIT: "the provider asks for fewer calls: set `runner.rate_limit` or a lower `-j`",
+    ErrorClass.PROVIDER_UNAVAILABLE: "the provider was down: run the missing cells again with `--failed`",
+    ErrorClass.PROVIDER_TIMEOUT: "no answer in time: raise `timeout_ms`, or run again with `--failed`",
+    ErrorClass.PROVIDER_PROTOCOL: "the answer could not be read: look at what the provider sent",
+    ErrorClass.EXEC_FAILED: "the program under test broke: its messages are in the result",
+    ErrorClass.CACHE_MISS: "no stored answer: run once without `--cache-only`",
+    ErrorClass.CACHE_UNAVAILABLE: "the cache cannot be read: `evenhand doctor` shows where it is",
+    ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
+    ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
+    ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",
+    ErrorClass.INTERNAL: "a fault of evenhand itself: please report it with the message",
+    ErrorClass.GRADER_MISSING: "no grader is configured for this assertion: name one in the suite",
+    ErrorClass.RENDER_FAILED: "a template does not render for this case: mend it or the case's vars",
+    ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",
+    ErrorClass.CHECKER_FAILED: "a checker of the suite broke: run it by hand with the same input",
+}
+"""What to do about each class of error."""
+
+
+def remedy(error_class: str | None) -> str:
+    """What to do about an error, empty for a class that this version does not know."""
+    return REMEDIES.get(error_class or "", "")
+
+
+def percent(share: float) -> str:
+    """A share with one decimal. Only a share of exactly 1 or 0 reads as 100% or 0%."""
+    if share in (0, 1):
+        return f"{share:.0%}"
+    return f"{min(max(round(share * 100, 1), 0.1), 99.9):.1f}%"
+
+
+def duration(milliseconds: float) -> str:
+    """A time in the unit that suits it: `310 ms`, `12.4 s`, `2 min 05 s`, `1 h 02 min`."""
+    if milliseconds < 999.5:
+        return f"{milliseconds:.0f} ms" if milliseconds >= 9.95 else f"{milliseconds:.1f} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60:,} h {minutes % 60:02d} min"
+
+
+def dollars(amount: float) -> str:
+    """An amount of money with as many decimals as it needs to be told from nothing."""
+    if amount == 0:
+        return "$0"
+    decimals = 2 if abs(amount) >= 1 else min(2 - math.floor(math.log10(abs(amount))), 8)
+    return f"${amount:,.{decimals}f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun, in the plural where it must be."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

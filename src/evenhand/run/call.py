@@ -1,0 +1,61 @@
+"""One question to one provider, with its waits, attempts and time limit: the only way to a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+
+import msgspec
+
+from evenhand.errors import ErrorClass, ProviderError
+from evenhand.model.exchange import Request, Response
+from evenhand.run.retry import wait_ms
+from evenhand.run.services import Services
+
+
+class CallFailed(Exception):
+    """A call that brought no response after all its attempts."""
+
+    def __init__(self, error: ProviderError, attempts: int) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.attempts = attempts
+
+
+async def call(provider_id: str, request: Request, services: Services) -> Response:
+    """The provider's response, with the latency of the attempt that succeeded and the number of attempts.
+
+    Raises `CallFailed` when an error is final or the attempts are used up.
+    """
+    runner = services.suite.runner
+    limiter = services.limiters.get(provider_id)
+    session = services.session(provider_id)
+    attempt = 0
+    while True:
+        attempt += 1
+        if limiter is not None:
+            await limiter.acquire()
+        started = time.perf_counter()
+        try:
+            response = await _within(runner.timeout_ms, session.complete(request))
+        except ProviderError as error:
+            wait = wait_ms(runner.retries, attempt, error, services.random_share)
+            if wait is None:
+                raise CallFailed(error, attempt) from None
+            await services.clock.sleep(wait / 1_000)
+            continue
+        latency_ms = round((time.perf_counter() - started) * 1_000, 3)
+        return msgspec.structs.replace(response, latency_ms=latency_ms, attempts=attempt)
+
+
+async def _within(timeout_ms: float | None, answer: Awaitable[Response]) -> Response:
+    if timeout_ms is None:
+        return await answer
+    try:
+        async with asyncio.timeout(timeout_ms / 1_000):
+            return await answer
+    except TimeoutError:
+        raise ProviderError(
+            f"no answer within {timeout_ms:g} ms", ErrorClass.PROVIDER_TIMEOUT, retriable=True
+        ) from None

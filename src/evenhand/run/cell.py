@@ -1,0 +1,232 @@
+"""One cell from question to result: render, call, judge, score, classify."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from evenhand.analysis.verdict import collapse
+from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
+from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
+from evenhand.model.exchange import Json, Request
+from evenhand.model.outcome import Outcome, Status
+from evenhand.model.result import AssertResult, CaseResult, CaseStatus
+from evenhand.run.call import CallFailed, call
+from evenhand.run.evaluate import evaluate_case
+from evenhand.run.plan import Cell
+from evenhand.run.render import render_request
+from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
+from evenhand.run.services import Services
+from evenhand.template import Scope
+
+
+async def run_cell(cell: Cell, services: Services) -> CaseResult:
+    """Exactly one result, whatever happens. Only cancellation comes out as an exception."""
+    started = time.perf_counter()
+    progress = _Progress()
+    limit_ms = services.suite.runner.case_timeout_ms
+    try:
+        if limit_ms is None:
+            return await _run(cell, services, progress, started)
+        async with asyncio.timeout(limit_ms / 1_000):
+            return await _run(cell, services, progress, started)
+    except TimeoutError:
+        message = f"the case took longer than {limit_ms:g} ms"
+        error: ClassifiedError = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
+    except CallFailed as failure:
+        progress.attempts = failure.attempts
+        error = failure.error
+    except TemplateError as failure:
+        error = failure
+    except Exception as failure:  # noqa: BLE001  (a fault of ours costs this cell, never the run)
+        error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
+    return _unanswered(cell, services, progress, error, started)
+
+
+class _Progress:
+    """How far a cell came: what its result can tell if it goes no further."""
+
+    __slots__ = ("attempts", "request", "vars")
+
+    def __init__(self) -> None:
+        self.vars: dict[str, Json] = {}
+        self.request: Request | None = None
+        self.attempts = 0
+
+
+async def _run(cell: Cell, services: Services, progress: _Progress, started: float) -> CaseResult:
+    suite, case = services.suite, cell.case
+    engine = suite.engine
+    env_scope = services.env_scope
+    progress.vars = {name: value.render(engine, env_scope) for name, value in case.vars.items()}
+    scope = Scope({**progress.vars, "env": suite.env})
+    request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
+    progress.request = request
+    response = await call(cell.provider.id, request, services)
+    evidence = Evidence(
+        response=response,
+        vars=progress.vars,
+        engine=engine,
+        scope=scope,
+        provider_reports_tool_calls=cell.provider.reports_tool_calls,
+    )
+    weighed = await evaluate_case(
+        case.assertions,
+        evidence,
+        threshold=case.threshold,
+        short_circuit=suite.runner.short_circuit,
+        grade=services.grade,
+    )
+    return _judged(cell, services, progress, evidence, weighed, started)
+
+
+def _judged(
+    cell: Cell,
+    services: Services,
+    progress: _Progress,
+    evidence: Evidence,
+    weighed: Sequence[Weighed],
+    started: float,
+) -> CaseResult:
+    case, response = cell.case, evidence.response
+    score, error, error_class = _scored(case.assertions, weighed)
+    reason = services.empty_reason(response, evidence)
+    status = _status(
+        errored=error_class is not None,
+        skip=reason is not None and reason in services.suite.runner.skip_on_empty_reason,
+        passes=case_passes(weighed, score, case.threshold),
+        expect_fail=case.expect_fail is not None,
+    )
+    return CaseResult(
+        status=status,
+        score=score,
+        output=response.output,
+        tool_calls=response.tool_calls,
+        asserts=tuple(_assert_result(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)),
+        named_scores=_named_scores(case.assertions, weighed),
+        error=error,
+        error_class=error_class,
+        empty_reason=reason,
+        stop_reason=response.stop_reason,
+        model=response.model,
+        reasoning=response.reasoning,
+        usage=response.usage,
+        cost_usd=response.cost_usd,
+        latency_ms=response.latency_ms,
+        attempts=response.attempts,
+        cached=response.cached,
+        raw=response.raw,
+        metadata=response.metadata,
+        unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),
+        **_asked(cell, services, progress, started),
+    )
+
+
+def _unanswered(
+    cell: Cell, services: Services, progress: _Progress, error: ClassifiedError, started: float
+) -> CaseResult:
+    return CaseResult(
+        status=CaseStatus.ERROR,
+        error=error.message,
+        error_class=error.error_class,
+        error_details=error.details,
+        attempts=progress.attempts,
+        **_asked(cell, services, progress, started),
+    )
+
+
+def _asked(cell: Cell, services: Services, progress: _Progress, started: float) -> dict[str, Any]:
+    """The fields of a result that do not depend on the answer."""
+    case = cell.case
+    return {
+        "cell": cell.key,
+        "case_key": cell.case_key,
+        "name": case.description or case.id,
+        "tags": case.tags,
+        "vars": progress.vars,
+        "prompt": _prompt_of(progress.request),
+        "expect_fail_reason": case.expect_fail,
+        "wall_ms": round((time.perf_counter() - started) * 1_000, 3),
+        **services.digests(cell),
+    }
+
+
+def _scored(
+    assertions: Sequence[Assertion], weighed: Sequence[Weighed]
+) -> tuple[float | None, str | None, ErrorClass | None]:
+    """The case's score, and what broke if anything did."""
+    try:
+        score = case_score(weighed)
+    except ScoreOverflow as error:
+        return None, str(error), ErrorClass.ASSERT_FAILED
+    broken = [
+        (a.kind, w.outcome)
+        for a, w in zip(assertions, weighed, strict=True)
+        if w.outcome.status is Status.ERROR
+    ]
+    if not broken:
+        return score, None, None
+    kind, first = broken[0]
+    more = f" (and {len(broken) - 1} more errored)" if len(broken) > 1 else ""
+    classes = [outcome.error_class for _, outcome in broken if outcome.error_class is not None]
+    return score, f"{kind} assertion errored: {first.reason}{more}", collapse(classes)
+
+
+def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> CaseStatus:
+    """The first of these that applies: error, skip, then the verdict, turned round where a failure is expected."""
+    if errored:
+        return CaseStatus.ERROR
+    if skip:
+        return CaseStatus.SKIP
+    if expect_fail:
+        return CaseStatus.XPASS if passes else CaseStatus.XFAIL
+    return CaseStatus.PASS if passes else CaseStatus.FAIL
+
+
+def _is_judgement(outcome: Outcome) -> bool:
+    return outcome.status in (Status.PASS, Status.FAIL) and not outcome.unenforced
+
+
+def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
+    return AssertResult(
+        kind=assertion.kind,
+        status=outcome.status,
+        score=outcome.score,
+        weight=assertion.weight,
+        reason=outcome.reason,
+        details=outcome.details,
+        criteria=assertion,
+        metric=assertion.metric,
+        parts=outcome.parts,
+        named_scores=outcome.named_scores,
+        cached=outcome.cached,
+        cost_usd=outcome.cost_usd,
+        error_class=outcome.error_class,
+        unenforced=outcome.unenforced,
+    )
+
+
+def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> dict[str, float]:
+    """The mean score per metric name over the case's judged assertions."""
+    by_name: dict[str, list[float]] = {}
+    for assertion, item in zip(assertions, weighed, strict=True):
+        if assertion.metric and item.outcome.score is not None:
+            by_name.setdefault(assertion.metric, []).append(item.outcome.score)
+        for name, score in item.outcome.named_scores.items():
+            by_name.setdefault(name, []).append(score)
+    return {name: sum(scores) / len(scores) for name, scores in by_name.items()}
+
+
+def _prompt_of(request: Request | None) -> Json:
+    if request is None or (request.text is None and request.transcript is None):
+        return None
+    return (
+        {"text": request.text}
+        if request.text is not None
+        else {"messages": msgspec.to_builtins(request.transcript)}
+    )

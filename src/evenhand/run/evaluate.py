@@ -1,0 +1,66 @@
+"""The two passes over a case's assertions: local ones first, then the graded ones that can still matter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from evenhand.errors import ClassifiedError, ErrorClass
+from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
+from evenhand.model.outcome import Outcome, errored, skipped
+from evenhand.run.scoring import Weighed, graders_matter
+
+Grade = Callable[[Assertion, Evidence], Awaitable[Outcome]]
+"""How a graded assertion is judged, `negate` applied: the seam behind which judges, embeddings and checkers live."""
+
+DECIDED = "skipped: outcome already decided"
+
+
+async def evaluate_case(
+    assertions: Sequence[Assertion],
+    evidence: Evidence,
+    *,
+    threshold: float | None,
+    short_circuit: bool,
+    grade: Grade | None,
+) -> list[Weighed]:
+    """Judge the answer by every assertion; the outcomes keep the order of the assertions."""
+    outcomes: list[Outcome | None] = [judge(a, evidence) if a.tier == "local" else None for a in assertions]
+    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    if waiting:
+        local = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+        graded = [assertions[index] for index in waiting]
+        if short_circuit and not _worth_grading(local, graded, threshold):
+            found: Sequence[Outcome] = [skipped(DECIDED)] * len(graded)
+        else:
+            found = await asyncio.gather(*(_graded(assertion, evidence, grade) for assertion in graded))
+        for index, outcome in zip(waiting, found, strict=True):
+            outcomes[index] = outcome
+    return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+
+
+def judge(assertion: Assertion, evidence: Evidence) -> Outcome:
+    """The outcome of one local assertion. Whatever breaks in it becomes an error, never a verdict."""
+    try:
+        return assertion.judge(evidence)
+    except ClassifiedError as error:
+        return errored(error.message, error.error_class, details=error.details)
+    except Exception as error:  # noqa: BLE001  (a broken kind must not take the cell's other verdicts with it)
+        return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
+
+
+def _worth_grading(local: Sequence[Weighed], graded: Sequence[Assertion], threshold: float | None) -> bool:
+    return graders_matter(local, [assertion.weight for assertion in graded], threshold)
+
+
+async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade | None) -> Outcome:
+    if grade is None:
+        reason = f"`{assertion.kind}` needs a grader, and this run has none"
+        return errored(reason, ErrorClass.GRADER_MISSING)
+    try:
+        return await grade(assertion, evidence)
+    except ClassifiedError as error:
+        return errored(error.message, error.error_class, details=error.details)
+    except Exception as error:  # noqa: BLE001  (as in `judge`)
+        return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)

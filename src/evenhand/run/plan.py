@@ -1,0 +1,135 @@
+"""Which cells a run consists of, in the order in which they are asked."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterator
+from typing import TypeVar
+
+import msgspec
+
+from evenhand.errors import UsageError
+from evenhand.model.provider import Provider
+from evenhand.model.result import CellKey, Filters
+from evenhand.model.suite import Case, Prompt, Suite
+from evenhand.registry import nearest
+
+Named = TypeVar("Named", Provider, Prompt)
+
+COUNT_EXACTLY_UP_TO = 50_000
+"""Cases that are read through to count a plan's cells; larger suites are only estimated."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One combination to ask and judge. `index` is its place in the whole plan, whatever is left out of the run."""
+
+    index: int
+    case: Case
+    provider: Provider
+    prompt: Prompt | None
+    key: CellKey
+    case_key: str
+
+
+class Plan:
+    """The cells of a suite that the filters leave, planned case by case.
+
+    A case's providers, prompts and repeats stand together, so that a suite larger than memory streams.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        filters: Filters = Filters(),
+        *,
+        repeat: int = 1,
+        only_keys: Collection[str] | None = None,
+        without_keys: Collection[str] = (),
+    ) -> None:
+        """`only_keys` and `without_keys` hold case keys: the failed cells of a run, the finished ones to resume after.
+
+        Raises `UsageError` for a provider or prompt that the suite does not have.
+        """
+        self.suite = suite
+        self.filters = filters
+        self.repeat = repeat
+        self.providers = _chosen(filters.providers, suite.providers, "provider")
+        self.prompts: tuple[Prompt | None, ...] = _chosen(filters.prompts, suite.prompts, "prompt") or (None,)
+        self._only_keys = only_keys
+        self._without_keys = without_keys
+
+    def cases(self) -> Iterator[Case]:
+        """The selected cases."""
+        if not self.filters.tags and not self.filters.filters:
+            return iter(self.suite.cases)
+        return (case for case in self.suite.cases if selects(self.filters, case.id, case.tags))
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells to run, made as they are asked for; each call starts again."""
+        index = -1
+        for case in self.cases():
+            for provider in self.providers:
+                if not _admits(case, provider.id):
+                    continue
+                for prompt in self.prompts:
+                    for repeat in range(self.repeat):
+                        index += 1
+                        key = CellKey(
+                            provider_id=provider.id,
+                            prompt_id=prompt.id if prompt else None,
+                            test_id=case.id,
+                            repeat=repeat,
+                        )
+                        case_key = key.digest()
+                        if self._wants(case_key):
+                            yield Cell(index, case, provider, prompt, key, case_key)
+
+    def total(self) -> int | None:
+        """How many cells the run has, or None where only reading a large suite through could tell."""
+        if len(self.suite.cases) <= COUNT_EXACTLY_UP_TO:
+            if self._only_keys is not None:
+                return sum(1 for _ in self.cells())
+            asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
+        elif self.filters.tags or self.filters.filters or self._only_keys is not None:
+            return None
+        else:
+            asked = len(self.suite.cases) * len(self.providers)
+        return asked * len(self.prompts) * self.repeat - len(self._without_keys)
+
+    def _wants(self, case_key: str) -> bool:
+        if self._only_keys is not None and case_key not in self._only_keys:
+            return False
+        return case_key not in self._without_keys
+
+
+def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:
+    """Whether filters leave a case in: it has one of the tags and its id matches one of the globs.
+
+    `*` crosses `/`. A filter that is the very id matches too, since ids of matrix cases hold brackets.
+    """
+    if filters.tags and not any(tag in tags for tag in filters.tags):
+        return False
+    patterns = filters.filters
+    return not patterns or any(test_id == p or fnmatch.fnmatchcase(test_id, p) for p in patterns)
+
+
+def _admits(case: Case, provider_id: str) -> bool:
+    if case.only_providers and provider_id not in case.only_providers:
+        return False
+    return provider_id not in case.skip_providers
+
+
+def _chosen(wanted: tuple[str, ...], offered: tuple[Named, ...], what: str) -> tuple[Named, ...]:
+    if not wanted:
+        return offered
+    known = {item.id: item for item in offered}
+    for name in wanted:
+        if name not in known:
+            close = nearest(name, known)
+            hint = (
+                f"did you mean {close!r}?"
+                if close
+                else f"the suite has {', '.join(map(repr, known)) or 'none'}"
+            )
+            raise UsageError(f"no {what} {name!r} in the suite; {hint}")
+    return tuple(item for item in offered if item.id in wanted)

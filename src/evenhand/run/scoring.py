@@ -1,0 +1,89 @@
+"""Arithmetic over the verdicts of one case: the score, whether it passes, whether graders can still matter.
+
+A case's score is the weighted mean of what was judged. Errored and skipped assertions have no score and are left
+out of it; nothing here turns an error into a pass or a fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from evenhand.model.outcome import Outcome, Status
+
+TOLERANCE = 1e-9
+"""Float noise that a comparison with a threshold forgives: a mean of 12/15 meets 0.8."""
+
+
+class ScoreOverflow(ArithmeticError):
+    """A weighted mean that is not a finite number."""
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """One assertion's outcome and its share in the mean."""
+
+    outcome: Outcome
+    weight: float
+
+
+def meets(score: float, threshold: float) -> bool:
+    """Whether a score reaches a threshold, float noise forgiven."""
+    return score >= threshold - TOLERANCE
+
+
+def case_score(items: Sequence[Weighed]) -> float | None:
+    """The weighted mean over judged assertions.
+
+    1.0 where nothing weighs (no assertion, all weights 0); None where there are assertions and every one errored.
+    Raises `ScoreOverflow` where the mean is not finite.
+    """
+    total = weight = 0.0
+    judged = False
+    for item in items:
+        if item.outcome.score is not None:
+            judged = True
+            total += item.weight * item.outcome.score
+            weight += item.weight
+    if not judged and any(item.outcome.status is Status.ERROR for item in items):
+        return None
+    if weight <= 0:
+        return 1.0
+    score = total / weight
+    if not math.isfinite(score):
+        raise ScoreOverflow(f"the weighted mean is not finite: {total!r} / {weight!r}")
+    return score
+
+
+def case_passes(items: Iterable[Weighed], score: float | None, threshold: float | None) -> bool:
+    """The verdict of what was judged: the score meets the threshold, or without one no assertion failed.
+
+    An error is no verdict and decides the case's status before this one does; a case of which nothing was learned
+    does not pass.
+    """
+    if score is None:
+        return False
+    if threshold is not None:
+        return meets(score, threshold)
+    return all(item.outcome.status is not Status.FAIL for item in items)
+
+
+def graders_matter(
+    local: Sequence[Weighed], graded_weights: Sequence[float], threshold: float | None
+) -> bool:
+    """Whether graded assertions, each scoring somewhere in [0, 1], can still change the case's verdict.
+
+    Without a threshold they can as long as every local assertion passed, whatever their weights. With one they
+    can while the best mean still reaches it and the worst does not. An errored local assertion decides the case.
+    """
+    if any(item.outcome.status is Status.ERROR for item in local):
+        return False
+    if threshold is None:
+        return all(item.outcome.status is Status.PASS for item in local)
+    remaining = sum(graded_weights)
+    if remaining <= 0:
+        return False
+    reached = sum(item.weight * (item.outcome.score or 0.0) for item in local)
+    whole = sum(item.weight for item in local) + remaining
+    return meets((reached + remaining) / whole, threshold) and not meets(reached / whole, threshold)

@@ -1,0 +1,129 @@
+"""What cells use to reach the world, opened once per run."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from evenhand.errors import ProviderError
+from evenhand.io.clock import Clock, SystemClock
+from evenhand.model.emptiness import empty_reason
+from evenhand.model.evidence import Evidence
+from evenhand.model.exchange import Request, Response
+from evenhand.model.provider import Provider, ProviderContext, Session
+from evenhand.model.suite import Suite
+from evenhand.run.evaluate import Grade
+from evenhand.run.limiter import RateLimiter
+from evenhand.run.plan import Cell
+from evenhand.template import Scope, authored
+from evenhand.text.pattern import compile_pattern
+
+
+class Services:
+    """Open providers, their rate limits, the clock and the graders of one run. Use as an async context manager."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        providers: Iterable[Provider],
+        *,
+        clock: Clock | None = None,
+        grade: Grade | None = None,
+        sessions: Mapping[str, Session] | None = None,
+        random_share: Callable[[], float] = random.random,
+    ) -> None:
+        """`sessions` replaces the session of a provider by id; tests pass fakes."""
+        self.suite = suite
+        self.clock = clock or SystemClock()
+        self.grade = grade
+        self.random_share = random_share
+        self._providers = tuple(providers)
+        self._given = dict(sessions or {})
+        self._sessions: dict[str, Session] = {}
+        self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
+        self._digests = _Digests()
+        self.env_scope = Scope({"env": suite.env})
+        limit = suite.runner.rate_limit
+        self.limiters = {p.id: RateLimiter(limit.rps, self.clock) for p in self._providers} if limit else {}
+
+    async def __aenter__(self) -> Self:
+        runner = self.suite.runner
+        context = ProviderContext(
+            directory=self.suite.directory, concurrency=runner.concurrency, timeout_ms=runner.timeout_ms
+        )
+        for provider in self._providers:
+            self._sessions[provider.id] = self._given.get(provider.id) or _opened(provider, context)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for session in self._sessions.values():
+            await session.close()
+
+    def session(self, provider_id: str) -> Session:
+        """The open session of a provider."""
+        return self._sessions[provider_id]
+
+    def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
+        """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""
+        reason = empty_reason(response)
+        if reason is None and any(pattern.search(evidence.text) for pattern in self._refusals):
+            return "refusal"
+        return reason
+
+    def digests(self, cell: Cell) -> dict[str, str]:
+        """What the cell's question and checks were, so that runs can tell which of them changed."""
+        digests = {
+            "provider_digest": self._digests.of(cell.provider),
+            "assert_digest": self._digests.of(cell.case.assertions),
+        }
+        if cell.prompt is not None:
+            digests["prompt_digest"] = self._digests.of(cell.prompt)
+        return digests
+
+
+class _Digests:
+    """sha256 of values that many cells share, computed once for each object."""
+
+    _KEPT = 1_024
+
+    def __init__(self) -> None:
+        self._by_identity: dict[int, tuple[Any, str]] = {}
+
+    def of(self, value: Any) -> str:
+        known = self._by_identity.get(id(value))
+        if known is not None:
+            return known[1]
+        encoded = msgspec.json.encode(value, enc_hook=authored, order="sorted")
+        digest = f"sha256:{hashlib.sha256(encoded).hexdigest()}"
+        if len(self._by_identity) >= self._KEPT:
+            self._by_identity.clear()
+        # The value is kept beside its digest: an identity is unique only while its object lives.
+        self._by_identity[id(value)] = (value, digest)
+        return digest
+
+
+class _Unopened:
+    """Stands for a provider that could not be opened: every call to it fails for that reason."""
+
+    def __init__(self, error: ProviderError) -> None:
+        self._error = error
+
+    async def complete(self, request: Request) -> Response:
+        raise self._error
+
+    async def close(self) -> None:
+        return None
+
+
+def _opened(provider: Provider, context: ProviderContext) -> Session:
+    try:
+        return provider.open(context)
+    except ProviderError as error:
+        return _Unopened(error)

@@ -1,0 +1,244 @@
+"""One run from request to record: what to ask, asking it, keeping what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from typing import Annotated, Protocol
+
+import msgspec
+
+from evenhand.analysis.summary import SummaryFold
+from evenhand.analysis.verdict import exit_code
+from evenhand.errors import ExitCode, StoreError, UsageError
+from evenhand.io.provenance import git_state, new_run_id, utc_now
+from evenhand.model.provider import Session
+from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
+from evenhand.model.suite import Suite
+from evenhand.run.local import LocalExecutor
+from evenhand.run.plan import Plan
+from evenhand.run.services import Services
+from evenhand.store.redaction import Redactor, secret_values
+from evenhand.store.run_writer import RunWriter
+from evenhand.store.store import RunStore
+from evenhand.version import __version__
+
+Meta = msgspec.Meta
+
+BACKLOG_LIMIT = 2_000
+"""Results that may wait for the disk before the run slows down to it."""
+
+NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a caller may ask of a run beside what the suite says."""
+
+    tags: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    failed: bool = False
+    """Only the failed and errored cells of the suite's last run."""
+    max_failures: Annotated[int, Meta(ge=1)] | None = None
+    """End the run after so many failed or errored cells."""
+    allow_empty: bool = False
+    allow_unchecked: bool = False
+    repeat: Annotated[int, Meta(ge=1)] = 1
+    concurrency: Annotated[int, Meta(ge=1)] | None = None
+    retries: Annotated[int, Meta(ge=0)] | None = None
+    timeout_ms: float | None = None
+    resume: bool = False
+    """Finish the suite's latest unfinished run."""
+    resume_run: str | None = None
+    """Finish this run."""
+
+
+class Observer(Protocol):
+    """Hears of a run's progress; each method must return quickly."""
+
+    def started(self, run: Run, total: int | None) -> None:
+        """The run begins with `total` cells to do, None where that is unknown."""
+        ...
+
+    def finished_cell(self, result: CaseResult) -> None:
+        """One cell is done."""
+        ...
+
+    def ended(self, run: Run) -> None:
+        """The run is over and stored."""
+        ...
+
+
+async def execute_run(
+    suite: Suite,
+    options: RunOptions,
+    *,
+    store: RunStore,
+    observer: Observer | None = None,
+    sessions: Mapping[str, Session] | None = None,
+) -> Run:
+    """Run what the options ask for and store it; an interruption ends in a partial run that says so.
+
+    Raises `UsageError` for options that cannot be met and `StoreError` where results cannot be kept.
+    """
+    suite = _with_overrides(suite, options)
+    fold = SummaryFold()
+    resumed = _run_to_resume(suite, options, store)
+    plan = _plan(suite, options, store, resumed)
+    total = plan.total()
+    redactor = Redactor(secret_values(os.environ))
+    if resumed:
+        run = resumed
+        for result in store.results(run.run_id):
+            fold.add(result)
+        writer = store.reopen(run.run_id, redactor=redactor)
+    else:
+        run = _new_run(suite, plan, total)
+        writer = store.begin(run, redactor=redactor)
+    if observer:
+        observer.started(run, total)
+    started = time.monotonic()
+    status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+    summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
+    ended = msgspec.structs.replace(
+        run,
+        status=status,
+        finished_at=utc_now(),
+        summary=summary,
+        exit_code=_exit_code(summary, status, options),
+    )
+    writer.finish(ended)
+    if observer:
+        observer.ended(ended)
+    return ended
+
+
+def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:
+    if status is RunStatus.INTERRUPTED:
+        return ExitCode.INTERRUPTED
+    return exit_code(summary, allow_unchecked=options.allow_unchecked, allow_empty=options.allow_empty)
+
+
+async def _execute(
+    suite: Suite,
+    plan: Plan,
+    writer: RunWriter,
+    fold: SummaryFold,
+    max_failures: int | None,
+    observer: Observer | None,
+    sessions: Mapping[str, Session] | None,
+) -> RunStatus:
+    failures = 0
+
+    def consume(result: CaseResult) -> bool:
+        nonlocal failures
+        writer.add(result)
+        fold.add(result)
+        if observer:
+            observer.finished_cell(result)
+        failures += result.status in NOT_PASSING
+        return max_failures is None or failures < max_failures
+
+    async def keep_up() -> None:
+        await asyncio.sleep(0)
+        while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
+            await asyncio.sleep(0.005)
+
+    try:
+        async with Services(suite, plan.providers, sessions=sessions) as services:
+            await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
+    except asyncio.CancelledError:
+        return RunStatus.INTERRUPTED
+    except ExceptionGroup as group:
+        raise _first_expected(group) from None
+    stopped = max_failures is not None and failures >= max_failures
+    return RunStatus.STOPPED if stopped else RunStatus.FINISHED
+
+
+def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
+    """What stopped the workers: the store's failure where there is one."""
+    stores = group.subgroup(StoreError)
+    return stores.exceptions[0] if stores else group.exceptions[0]
+
+
+def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
+    """The suite with the options that a caller set over the suite's own."""
+    changed = {
+        name: value
+        for name, value in (("concurrency", options.concurrency), ("timeout_ms", options.timeout_ms))
+        if value is not None
+    }
+    runner = msgspec.structs.replace(suite.runner, **changed)
+    if options.retries is not None:
+        runner = msgspec.structs.replace(
+            runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)
+        )
+    return msgspec.structs.replace(suite, runner=runner)
+
+
+def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | None:
+    """The unfinished run that the options name, or None where a new one is asked for.
+
+    Raises `UsageError` where there is none, or where the suite changed so that one run would mix two questions.
+    """
+    if not options.resume and not options.resume_run:
+        return None
+    if options.failed:
+        raise UsageError("`--failed` starts a new run; it cannot be combined with resuming one")
+    if options.resume_run:
+        run = store.find(options.resume_run)
+    else:
+        found = store.unfinished(str(suite.path))
+        if found is None:
+            raise UsageError(f"no unfinished run of {suite.path}; start one with `evenhand run`")
+        run = found
+    if run.status is RunStatus.FINISHED:
+        raise UsageError(f"run {run.run_id} is finished; nothing is left to resume")
+    changed = sorted(
+        name for name in {*run.digests, *suite.digests} if run.digests.get(name) != suite.digests.get(name)
+    )
+    if changed:
+        raise UsageError(
+            f"run {run.run_id} cannot be resumed: the suite's {' and '.join(changed)} changed since, and its "
+            "results would answer two questions; start a new run, or restore the suite"
+        )
+    return run
+
+
+def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | None) -> Plan:
+    if resumed is not None:
+        failed_of = resumed.filters.failed_of
+        only = store.failed_keys(failed_of) if failed_of else None
+        done = store.finished_keys(resumed.run_id)
+        return Plan(suite, resumed.filters, repeat=resumed.repeat, only_keys=only, without_keys=done)
+    filters = Filters(
+        tags=options.tags, filters=options.filters, providers=options.providers, prompts=options.prompts
+    )
+    if not options.failed:
+        return Plan(suite, filters, repeat=options.repeat)
+    last = store.find("latest", suite_path=suite.path)
+    keys = store.failed_keys(last.run_id)
+    if not keys:
+        raise UsageError(f"nothing failed in the last run, {last.run_id}")
+    filters = msgspec.structs.replace(filters, failed_of=last.run_id)
+    return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
+
+
+def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
+    return Run(
+        run_id=new_run_id(),
+        project=suite.project,
+        suite=suite.suite,
+        suite_path=str(suite.path),
+        started_at=utc_now(),
+        evenhand_version=__version__,
+        config_digest=suite.digests.get("suite", ""),
+        digests={name: digest for name, digest in suite.digests.items() if name != "suite"},
+        git=git_state(suite.directory),
+        filters=plan.filters,
+        repeat=plan.repeat,
+        planned_cells=total,
+    )

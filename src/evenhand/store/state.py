@@ -1,0 +1,70 @@
+"""Where evenhand keeps what it remembers between runs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from evenhand.errors import StoreError
+
+HOME_VARIABLE = "EVENHAND_HOME"
+"""Environment variable that names the state folder."""
+
+FOLDER_NAME = ".evenhand"
+STORE_NAME = "runs.sqlite"
+
+
+def state_directory(suite_directory: Path, environ: Mapping[str, str]) -> Path:
+    """The state folder of a suite, whether or not it exists yet.
+
+    It is `EVENHAND_HOME`; else the nearest `.evenhand` in the suite's folder or above it; else a `.evenhand` beside the
+    nearest `.git`; else one in the suite's folder.
+    """
+    if home := environ.get(HOME_VARIABLE, "").strip():
+        return _expanded(Path(home)).absolute()
+    start = suite_directory.absolute()
+    folders = (start, *start.parents)
+    for folder in folders:
+        if _is_there(folder / FOLDER_NAME) and (folder / FOLDER_NAME).is_dir():
+            return folder / FOLDER_NAME
+    for folder in folders:
+        if _is_there(folder / ".git"):
+            return folder / FOLDER_NAME
+    return start / FOLDER_NAME
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True
+
+
+def store_path(directory: Path) -> Path:
+    """The run store of a state folder."""
+    return directory / STORE_NAME
+
+
+def create_state_directory(directory: Path) -> None:
+    """Create the folder where it is missing, with a `.gitignore` that keeps all of it out of repositories."""
+    if directory.is_dir():
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError), (directory / ".gitignore").open("x") as file:
+            file.write("*\n")
+    except OSError as error:
+        raise StoreError(
+            f"the state folder cannot be created, found {error.strerror or error}; make its parent writable, or name "
+            f"another folder in `{HOME_VARIABLE}`",
+            directory,
+        ) from error

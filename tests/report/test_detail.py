@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import io
+
+from hypothesis import given, settings
+
+from evenhand.model.exchange import ToolCall, Usage
+from evenhand.model.result import CaseResult, CaseStatus, Run
+from evenhand.report.detail import render
+from support.golden import assert_golden
+from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, query, run_of
+
+
+def detail(run: Run, *cases: CaseResult) -> str:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict", newline="")
+    render(run, query(cases), out)
+    out.seek(0)
+    return out.read()
+
+
+def test_one_case_of_each_status_is_shown_in_full() -> None:
+    by_status = {case.status: case for case in reversed(SAMPLE_CASES)}
+    assert set(by_status) == set(CaseStatus)
+    assert_golden("report/detail.txt", detail(SAMPLE_RUN, *(by_status[status] for status in CaseStatus)))
+
+
+def test_everything_that_was_learned_is_shown() -> None:
+    case = cell_result(
+        "t",
+        "fail",
+        assertion("is-json", "fail", "no", 0.0, details={"errors": [1]}),
+        assertion("all-of", "fail", "one failed", 0.0, parts=({"status": "fail"}, {"status": "pass"})),
+        name="What it is",
+        vars={"q": "why?", "n": 3},
+        tool_calls=(ToolCall(name="look_up", arguments={"id": 7}),),
+        reasoning="I think",
+        output="",
+        model="model-1",
+        stop_reason="end",
+        empty_reason="blank",
+        latency_ms=12.0,
+        attempts=2,
+        cached=True,
+        usage=Usage(input_tokens=5, cache_read_tokens=2, output_tokens=3),
+        cost_usd=0.5,
+        tags=("a", "b"),
+        score=0.25,
+        unchecked=True,
+        error_details={"stderr": "x"},
+        raw={"id": "r"},
+    )
+    assert_golden("report/detail-full.txt", detail(run_of([case], repeat=2), case))
+
+
+def test_a_long_output_is_shown_whole() -> None:
+    text = detail(SAMPLE_RUN, cell_result("t", "pass", output="\n".join(f"line {n}" for n in range(5_000))))
+    assert "│ line 4999\n" in text
+
+
+@settings(max_examples=60, deadline=None)
+@given(case_results)
+def test_any_case_can_be_shown(case: CaseResult) -> None:
+    assert all(line.isprintable() for line in detail(run_of([case]), case).split("\n"))

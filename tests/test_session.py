@@ -1,0 +1,213 @@
+"""A run from request to record: interrupted, resumed, repeated, stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evenhand import RunOptions, StoreError, UsageError, load_suite, run_suite
+from evenhand.io.fake import FakeSession
+from evenhand.model.result import CaseResult, Run
+from evenhand.session import execute_run
+from evenhand.store.store import open_store
+
+SUITE = """
+version: 1
+suite: numbers
+providers: [{{id: app, type: {provider}}}]
+prompts: [{{id: ask, template: "number {{{{ n }}}}"}}]
+defaults: {{assert: [{{type: contains, value: "number"}}, {{type: not-contains, value: "7"}}]}}
+tests: ["file://cases.jsonl"]
+"""
+
+
+def write_suite(folder: Path, *, cases: int = 20, provider: str = "echo") -> Path:
+    (folder / "evenhand.yaml").write_text(SUITE.format(provider=provider), encoding="utf-8")
+    rows = [json.dumps({"id": f"case-{n}", "vars": {"n": n}}) for n in range(cases)]
+    (folder / "cases.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    return folder
+
+
+def results(folder: Path, run: Run) -> list[CaseResult]:
+    with open_store(folder / ".evenhand" / "runs.db") as store:
+        return list(store.results(run.run_id))
+
+
+def test_run_is_stored_and_counted(tmp_path: Path) -> None:
+    finished = run_suite(load_suite(write_suite(tmp_path)))
+    assert (finished.summary.total, finished.summary.passed, finished.summary.failed) == (20, 18, 2)
+    assert finished.exit_code == 1
+    assert not finished.passed
+    assert [case.cell.test_id for case in finished.cases(statuses=["fail"])] == ["case-7", "case-17"]
+    assert len(results(tmp_path, finished.run)) == 20
+
+
+def test_run_that_is_not_saved_leaves_nothing_on_disk(tmp_path: Path) -> None:
+    finished = run_suite(load_suite(write_suite(tmp_path)), save=False)
+    assert finished.summary.total == len(list(finished.cases())) == 20
+    assert not (tmp_path / ".evenhand").exists()
+
+
+def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
+    async def notebook() -> int:
+        return run_suite(load_suite(write_suite(tmp_path)), save=False).summary.total
+
+    assert asyncio.run(notebook()) == 20
+
+
+def test_failed_cells_of_the_last_run_are_asked_again(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path))
+    first = run_suite(suite)
+    again = run_suite(suite, RunOptions(failed=True))
+    assert again.summary.total == 2
+    assert again.run.filters.failed_of == first.run.run_id
+    assert {case.cell.test_id for case in again.cases()} == {"case-7", "case-17"}
+
+
+def test_failed_without_any_failure_says_so(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path, cases=3))
+    run_suite(suite)
+    with pytest.raises(UsageError, match="nothing failed in the last run"):
+        run_suite(suite, RunOptions(failed=True))
+
+
+def test_run_ends_early_at_so_many_failures_and_can_be_resumed(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path))
+    stopped = run_suite(suite, RunOptions(max_failures=1, concurrency=1))
+    assert (stopped.run.status, stopped.summary.total) == ("stopped", 8)
+    resumed = run_suite(suite, RunOptions(resume=True, concurrency=1))
+    assert resumed.run.run_id == stopped.run.run_id
+    assert (resumed.run.status, resumed.summary.total, resumed.summary.failed) == ("finished", 20, 2)
+    assert Counter(r.case_key for r in results(tmp_path, resumed.run)).most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("changed", ["prompt", "case", "assertion", "provider"])
+def test_resuming_is_refused_when_the_question_changed(changed: str, tmp_path: Path) -> None:
+    run_suite(load_suite(write_suite(tmp_path)), RunOptions(max_failures=1, concurrency=1))
+    edits = {
+        "prompt": ("number {{ n }}", "numero {{ n }}"),
+        "case": ("case-19", "case-twenty"),
+        "assertion": ('value: "7"', 'value: "8"'),
+        "provider": ("id: app", "id: other"),
+    }
+    for path in (tmp_path / "evenhand.yaml", tmp_path / "cases.jsonl"):
+        path.write_text(path.read_text(encoding="utf-8").replace(*edits[changed]), encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be resumed"):
+        run_suite(load_suite(tmp_path), RunOptions(resume=True))
+
+
+def test_resuming_goes_on_when_only_the_pace_changed(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path))
+    run_suite(suite, RunOptions(max_failures=1, concurrency=1))
+    path = tmp_path / "evenhand.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "runner: {concurrency: 2}\n", encoding="utf-8")
+    assert run_suite(load_suite(tmp_path), RunOptions(resume=True)).summary.total == 20
+
+
+def test_nothing_to_resume_says_so(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path))
+    run_suite(suite)
+    with pytest.raises(UsageError, match="no unfinished run"):
+        run_suite(suite, RunOptions(resume=True))
+
+
+def test_store_that_breaks_in_the_middle_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path, cases=2_000))
+
+    async def work() -> None:
+        store = open_store(tmp_path / "other.db")
+
+        def answer(_: object) -> str:
+            store.close()
+            return "number"
+
+        with pytest.raises(StoreError):
+            await execute_run(suite, RunOptions(), store=store, sessions={"app": FakeSession(answer)})
+
+    asyncio.run(work())
+
+
+SLOW_APP = """
+import asyncio
+
+async def answer(request):
+    await asyncio.sleep(0.02)
+    return request.prompt
+"""
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "evenhand", "run", str(folder), "--no-progress", "-j", "2", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "EVENHAND_HOME": str(folder / ".evenhand")},
+    )
+
+
+def wait_for_results(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (folder / ".evenhand" / "runs.db").exists():
+            with open_store(folder / ".evenhand" / "runs.db") as store:
+                if any(len(store.finished_keys(run.run_id)) >= count for run in store.runs()):
+                    return
+        time.sleep(0.05)
+    raise AssertionError("no result came")
+
+
+@pytest.fixture
+def slow_suite(tmp_path: Path) -> Path:
+    (tmp_path / "app.py").write_text(SLOW_APP, encoding="utf-8")
+    provider = "python, target: 'file://app.py:answer'"
+    return write_suite(tmp_path, cases=400, provider=provider)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_says_so_and_resumes_exactly_what_is_missing(
+    stop: signal.Signals, slow_suite: Path
+) -> None:
+    child = start(slow_suite)
+    wait_for_results(slow_suite, 5)
+    child.send_signal(stop)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130, errors
+    assert "Traceback" not in errors
+    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+        run = next(store.runs())
+        before = len(store.finished_keys(run.run_id))
+        assert run.status == "interrupted"
+        assert 5 <= before < 400
+        assert run.summary.total == before
+    done = start(slow_suite, "--resume")
+    done.communicate(timeout=120)
+    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+        resumed = store.find(run.run_id)
+        assert (resumed.status, resumed.summary.total) == ("finished", 400)
+        assert len(store.finished_keys(run.run_id)) == 400
+
+
+def test_killed_run_loses_nothing_that_was_committed(slow_suite: Path) -> None:
+    child = start(slow_suite)
+    wait_for_results(slow_suite, 20)
+    child.kill()
+    child.communicate(timeout=60)
+    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+        run = next(store.runs())
+        assert run.status == "running"
+        assert len(list(store.results(run.run_id))) >= 20
+    done = start(slow_suite, "--resume")
+    done.communicate(timeout=120)
+    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+        assert store.find(run.run_id).summary.total == 400
