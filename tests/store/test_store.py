@@ -258,3 +258,9 @@ def test_one_damaged_block_is_named_when_its_turn_comes(tmp_path: Path) -> None:
             list(store.results(a_run().run_id))
         with pytest.raises(StoreError, match="a run cannot be read"):
             store.find("latest")
+
+
+def test_run_of_a_newer_schema_is_refused_by_name(empty: RunStore) -> None:
+    empty.begin(a_run(schema_version=99))
+    with pytest.raises(StoreError, match="found `schema_version` 99 where this one knows up to"):
+        empty.find("latest")

@@ -179,9 +179,10 @@ class RunStatus(enum.StrEnum):
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run without its cells, which are a query on the store."""
 
-    schema_version: int = RESULT_SCHEMA_VERSION
+    # A default of a factory is always written: a document must state its version and its status.
+    schema_version: int = msgspec.field(default_factory=lambda: RESULT_SCHEMA_VERSION)
     run_id: str
-    status: RunStatus = RunStatus.RUNNING
+    status: RunStatus = msgspec.field(default_factory=lambda: RunStatus.RUNNING)
     project: str | None = None
     suite: str | None = None
     suite_path: str = ""

@@ -18,7 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from evenhand.errors import StoreError, UsageError
-from evenhand.model.result import CaseResult, CaseStatus, Run, RunStatus
+from evenhand.model.result import RESULT_SCHEMA_VERSION, CaseResult, CaseStatus, Run, RunStatus
 from evenhand.registry import nearest
 from evenhand.store.database import connect, transaction
 from evenhand.store.encoding import unpack_run
@@ -252,12 +252,19 @@ class RunStore:
 
     def _run_of(self, row: tuple[Any, ...]) -> Run:
         try:
-            return unpack_run(row[0])
+            run = unpack_run(row[0])
         except (zlib.error, msgspec.MsgspecError) as error:
             raise StoreError(
                 f"a run cannot be read, found {error}; the store is damaged, or was written by a newer evenhand",
                 self.path,
             ) from error
+        if run.schema_version > RESULT_SCHEMA_VERSION:
+            raise StoreError(
+                f"run {run.run_id!r} was written by a newer evenhand, found `schema_version` {run.schema_version} "
+                f"where this one knows up to {RESULT_SCHEMA_VERSION}; upgrade with `pip install --upgrade evenhand`",
+                self.path,
+            )
+        return run
 
     def _not_found(self, reference: str) -> str:
         rows = self._reader.rows("SELECT run_id FROM runs ORDER BY number DESC LIMIT ?", (_NEWEST_RUNS,))
