@@ -130,6 +130,9 @@ MIRROR = {"providers": [{"type": "echo"}]}
         ({**MIRROR, **QA}, {"vars": {"q": "{{ r }}", "r": "x"}}),
         (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "{{ q }}"}]}),
         (MIRROR, {"vars": {"q": "x"}, "history": [{"role": "user", "content": "{{ q }}"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars.q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars | length == output"}]}),
         (TWO, {"vars": {"q": "x"}}),
     ],
 )
