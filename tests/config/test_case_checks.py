@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from evenhand.config.case_checks import CaseChecker, find_circle
+from evenhand.config.case_checks import CaseChecker
+from evenhand.config.case_names import find_circle
 from evenhand.config.defaults import Defaults
 from evenhand.config.findings import Findings, Place
 from evenhand.config.template_names import TemplateNames
