@@ -6,19 +6,14 @@ from typing import Any
 
 import pytest
 
-from evenhand.model.assertion import ASSERTIONS, Assertion
-from support.assertions import build, built, evidence, judged, kind_of
+from evenhand.model.assertion import Assertion
+from support.assertions import build, built, evidence, is_here, judged
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 
 
 def records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (VECTORS / name).read_text(encoding="utf-8").splitlines()]
-
-
-def is_here(options: dict[str, Any]) -> bool:
-    cls = ASSERTIONS.find(kind_of(options))
-    return cls is not None and cls.tier == "local"
 
 
 SINGLE = [

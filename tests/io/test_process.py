@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,26 @@ def test_cancelling_a_call_ends_the_program_and_its_children(tmp_path):
         return pids
 
     assert all(is_gone(pid) for pid in run(cancelled()))
+
+
+@pytest.mark.parametrize("passes", range(12))
+def test_cancelling_a_start_half_way_leaves_no_process(tmp_path, passes):
+    shell = Command(("sh", "-c", "sleep 600 & echo $! >> pids; echo $$ >> pids; sleep 600"), tmp_path)
+
+    async def cancelled() -> None:
+        call = asyncio.create_task(run_process(shell))
+        for _ in range(passes):
+            await asyncio.sleep(0)
+        # The loop does not get to run while the program does.
+        time.sleep(0.05)  # noqa: ASYNC251
+        call.cancel()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    run(cancelled())
+    started = tmp_path / "pids"
+    assert all(is_gone(int(pid)) for pid in (started.read_text().split() if started.exists() else ()))
 
 
 def test_cancelling_twice_does_not_wait_for_a_stubborn_program(tmp_path):

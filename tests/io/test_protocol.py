@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.protocol import provider_document, read_provider_reply, read_reply_document
 from evenhand.model.exchange import Message, Request, Response, TestInfo, Tool, ToolCall
+from evenhand.text.json_reader import read_json
 
 TEST = TestInfo(id="greeting/basic", tags=("smoke",))
 ENVELOPE = {"protocol": 1, "kind": "provider"}
@@ -88,12 +90,28 @@ def test_a_document_is_one_line_whatever_it_holds():
     )
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters()), st.dictionaries(st.text(), st.text()))
 @example("\ud800 lone", {"k": "\udfff"})
 def test_any_text_arrives_as_it_was_sent(text, variables):
     sent = document(text=text, vars=variables)
     assert sent["prompt"] == {"text": text}
     assert sent["vars"] == variables
+
+
+def test_numbers_beyond_a_float_are_sent_and_read_as_numbers():
+    huge = read_json('{"n": 1e400, "m": 12345678901234567890.5}', exact=True)
+    assert b'"n":1E+400,"m":12345678901234567890.5' in provider_document(Request(test=TEST, vars=huge))
+    assert read_provider_reply(b'{"output": [1e400]}').output == [Decimal("1e400")]
+
+
+def test_values_that_are_nested_without_end_can_be_sent():
+    nested = read_json("[" * 50_000 + "]" * 50_000)
+    sent = provider_document(
+        Request(test=TEST, text="\ud800", vars={"deep": nested}, tools=(Tool(name="x"),))
+    )
+    assert sent.count(b"[[[") > 10_000
+    assert b'"prompt":{"text":"\\ud800"}' in sent
 
 
 def test_a_minimal_reply_is_an_answer():
@@ -173,6 +191,7 @@ FIELDS = (
 REPLIES = st.dictionaries(st.sampled_from(FIELDS), JSON).map(lambda reply: json.dumps(reply).encode())
 
 
+@settings(deadline=None)
 @given(REPLIES | st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
 @example(b'{"output": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
 @example(b'{"output": 1, "cost_usd": ' + b"9" * 400 + b"}")

@@ -41,9 +41,10 @@ def built(options: Mapping[str, Any]) -> Assertion:
     return assertion
 
 
-def kind_of(options: Mapping[str, Any]) -> str:
-    """The kind that options name, without `not-`."""
-    return str(options["type"]).removeprefix(NEGATION_PREFIX)
+def is_here(options: Mapping[str, Any]) -> bool:
+    """Whether options name a kind that exists and needs nothing but the answer."""
+    cls = ASSERTIONS.find(str(options["type"]).removeprefix(NEGATION_PREFIX))
+    return cls is not None and cls.tier == "local"
 
 
 def evidence(

@@ -5,6 +5,7 @@ import datetime as dt
 import enum
 import math
 from collections import OrderedDict
+from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -68,6 +69,7 @@ def test_a_plain_value_can_be_written(value):
         (Colour.RED, "red"),
         ({"c": Colour.RED}, {"c": "red"}),
         (enum.IntEnum("Level", {"HIGH": 3}).HIGH, 3),
+        ([Decimal("1e400")], [Decimal("1e400")]),
         (Model(), {"mode": "json", "n": 1}),
         (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
         (MappingProxyType({"a": [1]}), {"a": [1]}),
@@ -101,6 +103,8 @@ def test_the_copy_is_independent_of_the_original():
         (Answer, [], "is of type `type`, which is not JSON"),
         ({1: "a"}, [], "has a key of type `int`, and JSON keys are text"),
         ({"a": {None: 1}}, ["a"], "has a key of type `NoneType`, and JSON keys are text"),
+        (Decimal("NaN"), [], "is NaN, which is not a JSON number"),
+        ([Decimal("-Infinity")], [0], "is -Infinity, which is not a JSON number"),
         ([10**5000], [0], "is an integer of more than 4,000 digits"),
         (object(), [], "is of type `object`, which is not JSON"),
     ],

@@ -14,10 +14,10 @@ from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, failed, passed
 from evenhand.template import Engine
-from evenhand.text.excerpt import QUOTE_LENGTH, clipped, escaped, quoted
+from evenhand.text.excerpt import clipped, quoted
 from evenhand.text.json_reader import NotJson
 from evenhand.text.json_scan import BrokenSpan, JsonScan, JsonSpan, Select, selected
-from evenhand.text.schema import Schema, SchemaError, SchemaFailure, compile_schema
+from evenhand.text.schema import Schema, SchemaError, SchemaFailure, compile_schema, mismatch
 
 
 @ASSERTIONS.register
@@ -142,16 +142,10 @@ class _Mismatch(NamedTuple):
     total: int
 
     def outcome(self) -> Outcome:
-        path, message = self.failures[0]
-        where = f"at `{clipped(path, length=100)}`: " if path else ""
-        more = f" (and {self.total - 1} more)" if self.total > 1 else ""
         errors = [
-            {"path": failure.path, "message": _middle_cut(failure.message)} for failure in self.failures
+            {"path": clipped(failure.path), "message": clipped(failure.message)} for failure in self.failures
         ]
-        return failed(
-            f"JSON does not match schema: {where}{_middle_cut(message)}{more}",
-            details={"errors": errors, "total": self.total},
-        )
+        return failed(mismatch(self.failures, self.total), details={"errors": errors, "total": self.total})
 
 
 class _Search(NamedTuple):
@@ -183,10 +177,3 @@ def _nearest_miss(broken: BrokenSpan | None, text: str) -> str:
     if broken is None or broken.breach.position - broken.start < 2:
         return f", found {quoted(text)}"
     return f"; what begins like JSON at character {broken.start + 1} breaks: {_breach(broken.breach, text)}"
-
-
-def _middle_cut(message: str) -> str:
-    """A validator's message, which quotes the value first and says what is wrong last, cut in its middle."""
-    if len(message) <= QUOTE_LENGTH:
-        return escaped(message)
-    return f"{escaped(message[:60])}…{escaped(message[60 - QUOTE_LENGTH :])}"

@@ -47,8 +47,8 @@ class Contains(Assertion, frozen=True, kw_only=True, tag="contains"):
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value in evidence.text:
             return passed(f"output contains {quoted(self.value)}")
-        instead = _other_case(self.value, evidence) or difference_hint(self.value, evidence.text)
-        return failed(f"output does not contain {quoted(self.value)}, {instead or _what_is_there(evidence)}")
+        reason = f"output does not contain {quoted(self.value)}"
+        return failed(reason if self.negate else f"{reason}, {_instead(self.value, evidence)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         return _with_place(super().negated(outcome, evidence), evidence, _span(self.value, evidence))
@@ -73,10 +73,8 @@ class IContains(Assertion, frozen=True, kw_only=True, tag="icontains"):
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value.casefold() in evidence.folded_text:
             return passed(f"output contains {quoted(self.value)} (case-insensitive)")
-        return failed(
-            f"output does not contain {quoted(self.value)} (case-insensitive), "
-            f"{_folded_lookalike(self.value, evidence) or _what_is_there(evidence)}"
-        )
+        reason = f"output does not contain {quoted(self.value)} (case-insensitive)"
+        return failed(reason if self.negate else f"{reason}, {_instead_folded((self.value,), evidence)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         return _with_place(super().negated(outcome, evidence), evidence, _folded_span(self.value, evidence))
@@ -112,9 +110,8 @@ class IContainsAny(Assertion, frozen=True, kw_only=True, tag="icontains-any"):
         value = self._first_hit(evidence)
         if value is not None:
             return passed(f"output contains {quoted(value)} (case-insensitive)")
-        lookalikes = (_folded_lookalike(value, evidence) for value in self.values[:SHOWN_VALUES])
-        instead = next(filter(None, lookalikes), None) or _what_is_there(evidence)
-        return failed(f"output contains none of {_listed(self.values)} (case-insensitive), {instead}")
+        reason = f"output contains none of {_listed(self.values)} (case-insensitive)"
+        return failed(reason if self.negate else f"{reason}, {_instead_folded(self.values, evidence)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         span = _folded_span(self._first_hit(evidence) or "", evidence)
@@ -144,13 +141,8 @@ class StartsWith(Assertion, frozen=True, kw_only=True, tag="starts-with"):
     def evaluate(self, evidence: Evidence) -> Outcome:
         if evidence.text.startswith(self.value):
             return passed(f"output starts with {quoted(self.value)}")
-        head = evidence.text[: 2 * len(self.value) + 40]
-        beginning = head[: len(self.value)]
-        differs_by = likeness(self.value, beginning)
-        if not differs_by and beginning.casefold() == self.value.casefold():
-            differs_by = "letter case"
-        hint = f" (they differ only by {differs_by})" if differs_by else ""
-        return failed(f"output does not start with {quoted(self.value)}, it starts with {quoted(head)}{hint}")
+        reason = f"output does not start with {quoted(self.value)}"
+        return failed(reason if self.negate else f"{reason}, {_beginning(self.value, evidence.text)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         return _with_place(super().negated(outcome, evidence), evidence, (0, len(self.value)))
@@ -229,24 +221,33 @@ def _with_place(outcome: Outcome, evidence: Evidence, span: tuple[int, int]) -> 
     return msgspec.structs.replace(outcome, reason=outcome.reason + place)
 
 
-def _other_case(value: str, evidence: Evidence) -> str:
-    if value.casefold() not in evidence.folded_text:
-        return ""
-    return described(Lookalike("letter case", *_folded_span(value, evidence)), evidence.text)
+# What stands in place of a text that is missing is told only where its absence is a failure: under `negate` it is
+# what the suite wants, case after case.
 
 
-def _folded_lookalike(value: str, evidence: Evidence) -> str:
-    found = find_lookalike(value.casefold(), evidence.folded_text)
+def _instead(value: str, evidence: Evidence) -> str:
+    if value.casefold() in evidence.folded_text:
+        found = Lookalike("letter case", *_folded_span(value, evidence))
+        return described(found, evidence.text)
+    return difference_hint(value, evidence.text) or f"found {quoted(evidence.text)}"
+
+
+def _instead_folded(values: tuple[str, ...], evidence: Evidence) -> str:
+    found = find_lookalike(evidence.folded_text, *(value.casefold() for value in values))
     if found is None:
-        return ""
+        return f"found {quoted(evidence.text)}"
     if found.start is not None and found.end is not None:
-        span = original_span(evidence.text, found.start, found.end)
-        found = Lookalike(found.differs_by, *span)
+        found = Lookalike(found.differs_by, *original_span(evidence.text, found.start, found.end))
     return described(found, evidence.text)
 
 
-def _what_is_there(evidence: Evidence) -> str:
-    return f"found {quoted(evidence.text)}"
+def _beginning(value: str, text: str) -> str:
+    beginning = text[: len(value)]
+    differs_by = likeness(value, beginning)
+    if not differs_by and beginning.casefold() == value.casefold():
+        differs_by = "letter case"
+    hint = f" (they differ only by {differs_by})" if differs_by else ""
+    return f"it starts with {quoted(text[: 2 * len(value) + 40])}{hint}"
 
 
 def _listed(values: tuple[str, ...]) -> str:

@@ -20,18 +20,14 @@ _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 _PERIOD = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])")
 
 
-class Period(click.ParamType[float]):
+def _days(ctx: click.Context, param: click.Parameter, value: str) -> float:
     """A length of time such as `90d`, as days."""
-
-    name = "period"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        found = _PERIOD.fullmatch(str(value))
-        if found is None:
-            self.fail(f"{value!r} is not a period; write hours, days or weeks as in 12h, 90d, 4w", param, ctx)
-        return float(found[1]) * _DAYS[found[2]]
+    found = _PERIOD.fullmatch(value)
+    if found is None:
+        raise click.BadParameter(
+            f"{value!r} is not a period; write hours, days or weeks as in 12h, 90d, 4w", ctx, param
+        )
+    return float(found[1]) * _DAYS[found[2]]
 
 
 @click.group("runs", short_help="List, delete and prune stored runs.", invoke_without_command=True)
@@ -81,7 +77,7 @@ def delete(references: tuple[str, ...], suite: Path) -> None:
 @command.command("prune")
 @click.option(
     "--keep",
-    type=Period(),
+    callback=_days,
     required=True,
     metavar="PERIOD",
     help="Keep runs of this period, as in 90d, 4w or 12h.",

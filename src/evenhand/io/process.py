@@ -104,8 +104,17 @@ class Child:
     async def start(cls, command: Command, *, stdout_limit: int = STDOUT_LIMIT) -> Child:
         """Start a program with pipes on all three streams. Raises `ProcessFailed`."""
         streams = _Streams(stdout_limit)
+        starting = asyncio.create_task(spawn(command.argv, command.directory, command.env, streams))
         try:
-            spawned = await spawn(command.argv, command.directory, command.env, streams)
+            # Cancelled half-way, asyncio would kill the program alone and not what it has already started.
+            spawned = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            while not starting.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait({starting})
+            if not starting.cancelled() and starting.exception() is None:
+                await cls(command, starting.result(), streams).stop()
+            raise
         except (OSError, ValueError) as error:
             raise _not_started(command, error) from error
         return cls(command, spawned, streams)

@@ -6,7 +6,7 @@ environment variable are those of the protocol that existing programs speak.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.model.exchange import Request, Response
 from evenhand.text.excerpt import quoted
-from evenhand.text.json_reader import NotJson, read_json
+from evenhand.text.json_reader import NotJson, compact_json, read_json
 
 PROTOCOL_VERSION = 1
 PROTOCOL_ENV = {"DOMARINN_PROTOCOL": str(PROTOCOL_VERSION)}
@@ -52,12 +52,20 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
     return encoded(document)
 
 
-def encoded(document: Any) -> bytes:
+def encoded(document: dict[str, Any]) -> bytes:
     """A document as JSON in UTF-8. Unpaired surrogates, which UTF-8 cannot hold, are written as escapes."""
     try:
-        return msgspec.json.encode(document)
-    except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(document), separators=(",", ":")).encode()
+        return _ENCODER.encode(document)
+    except (UnicodeEncodeError, ValueError, RecursionError):
+        plain = {
+            key: value if key in _PLAIN else msgspec.to_builtins(value) for key, value in document.items()
+        }
+        return compact_json(plain).encode()
+
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+_PLAIN = frozenset({"vars", "params"})
+"""Parts of a document that are JSON already and may be nested beyond what the stack allows."""
 
 
 def read_provider_reply(data: bytes, *, stderr: str = "") -> Response:
@@ -68,8 +76,8 @@ def read_provider_reply(data: bytes, *, stderr: str = "") -> Response:
 def read_reply_document(data: bytes, *, id: int | None = None, stderr: str = "") -> dict[str, Any]:
     """A program's reply as a JSON object that holds an `output` or an `error`. Raises `ProviderError`.
 
-    `id` is the number of the question; a reply that carries another one is refused, one that carries none is not.
-    `stderr` goes into the details of the error.
+    `id` is the number of the question; a reply that carries another one is refused. `stderr` goes into the details
+    of the error.
     """
     reply = _one_document(data, stderr)
     wrong = _wrong_with(reply, id)
@@ -90,13 +98,19 @@ def _wrong_with(reply: Any, id: int | None) -> str | None:
             f"the reply is of protocol version {in_words(version)}, and this evenhand speaks version "
             f"{PROTOCOL_VERSION}; upgrade evenhand, or let the program answer in version {PROTOCOL_VERSION}"
         )
-    answered = reply.get("id", head.get("id"))
+    answered = answered_id(reply)
     if id is not None and answered is not None and answered != id:
         return f"the reply is to question {in_words(answered)}, and question {id} was asked"
     if "output" not in reply and reply.get("error") is None:
         keys = ", ".join(f"`{quoted(key, length=40)[1:-1]}`" for key in list(reply)[:8])
         return f"the reply must have an `output`, found {keys or 'no keys at all'}"
     return None
+
+
+def answered_id(reply: Mapping[str, Any]) -> Any:
+    """The number of the question that a reply says it answers, as its own key or in an envelope; None without one."""
+    head = reply.get("domarinn")
+    return reply.get("id", head.get("id") if isinstance(head, dict) else None)
 
 
 def _one_document(data: bytes, stderr: str) -> Any:

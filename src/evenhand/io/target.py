@@ -85,6 +85,8 @@ def _module_problems(target: Target, directory: Path) -> list[Problem]:
     spec = _find_module(target.module, directory)
     if spec is None:
         hint = "install the package, or correct the name; modules in the suite's folder are found too"
+        if target.module.endswith(".py"):
+            hint = f"did you mean `{FILE_PREFIX}{target.module}:{target.function}`?"
         return [Problem(f"module {target.module!r} was not found", hint=hint)]
     if spec.origin is None or not spec.origin.endswith(".py"):
         return []

@@ -107,7 +107,8 @@ class UserCode:
                 )
 
     def _is_ours(self, module: ModuleType) -> bool:
-        file = getattr(module, "__file__", None)
+        # A package without `__init__.py` has folders only.
+        file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
         if not file or file.startswith(_OWN_FOLDER):
             return False
         path = Path(file).resolve()

@@ -1,8 +1,9 @@
 """A program under test that stays warm: the documents of the exec protocol as JSON lines over one child.
 
-Questions are put in turn. An answer can only be matched to its question by its place in the stream (or by the
-question's number, where the program repeats it as `id`), so whenever there is any doubt about that place, the
-child is killed and the next question goes to a fresh one.
+Questions are put in turn. An answer is matched to its question by its place in the stream; so whenever there is any
+doubt about that place, the child is killed and the next question goes to a fresh one. One doubt cannot be seen from
+outside: a stray line that is a complete reply, written in the instant before the child reads its next question. A
+program rules it out by repeating each question's number as `id`; from its first numbered reply on, it must.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import asyncio
 
 from evenhand.errors import ErrorClass, ProviderError
-from evenhand.io.process import Child, Command, ProcessFailed, exit_text
-from evenhand.io.protocol import provider_document, read_reply_document, written
+from evenhand.io.process import STDOUT_LIMIT, Child, Command, ProcessFailed, exit_text
+from evenhand.io.protocol import answered_id, provider_document, read_reply_document, written
 from evenhand.io.reply import Reply, response_from_reply
 from evenhand.model.exchange import Request, Response
 from evenhand.text.excerpt import quoted
@@ -27,12 +28,14 @@ _ONE_LINE = "a persistent program writes exactly one line for each question; wri
 class PersistentSession:
     """One warm child and the turn-taking for it."""
 
-    def __init__(self, command: Command, timeout_ms: float) -> None:
+    def __init__(self, command: Command, timeout_ms: float, *, line_limit: int = STDOUT_LIMIT) -> None:
         self._command = command
         self._timeout_ms = timeout_ms
+        self._line_limit = line_limit
         self._turn = asyncio.Lock()
         self._child: Child | None = None
         self._questions = 0
+        self._numbers_replies = False
 
     async def complete(self, request: Request) -> Response:
         """Put the question when its turn comes and read the answer. Raises `ProviderError`."""
@@ -72,25 +75,28 @@ class PersistentSession:
         if line is None:
             raise await self._broken_off(child)
         self._refuse_doubt(child, line)
-        return read_reply_document(line, id=number, stderr=child.stderr)
+        reply = read_reply_document(line, id=number, stderr=child.stderr)
+        self._refuse_missing_number(child, reply, line)
+        return reply
 
     async def _ready_child(self) -> Child:
         """The warm child; a new one where there is none or where it has ended since its last answer."""
-        child = self._child
-        if child is not None and (child.exit_code is not None or not child.is_writing):
-            await self._discard()
-            child = None
-        if child is None:
-            self._child = child = await Child.start(self._command)
-            return child
-        # Two passes of the event loop bring in whatever has been written since the last answer.
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        if self._child is not None:
+            # Two passes of the event loop bring in whatever has happened since the last answer.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            self._refuse_leftovers(self._child)
+            if self._child.exit_code is not None or not self._child.is_writing:
+                await self._discard()
+        if self._child is None:
+            self._child = await Child.start(self._command, stdout_limit=self._line_limit)
+        return self._child
+
+    def _refuse_leftovers(self, child: Child) -> None:
         if child.unclaimed:
             found = _excerpt(child.unclaimed)
             message = f"{self._command.name} wrote more after its last answer, found {found}; {_ONE_LINE}"
             raise self._failure(message, child.stderr)
-        return child
 
     def _refuse_doubt(self, child: Child, line: bytes) -> None:
         if child.unread_input:
@@ -103,6 +109,15 @@ class PersistentSession:
         else:
             return
         raise self._failure(f"{message}; {_ONE_LINE}", child.stderr)
+
+    def _refuse_missing_number(self, child: Child, reply: Reply, line: bytes) -> None:
+        if answered_id(reply) is not None:
+            self._numbers_replies = True
+        elif self._numbers_replies:
+            message = (
+                f"{self._command.name} numbered an earlier reply and not this one, found {_excerpt(line)}"
+            )
+            raise self._failure(f"{message}; {_ONE_LINE}", child.stderr)
 
     async def _broken_off(self, child: Child) -> ProviderError:
         await child.ended(within_s=EXIT_GRACE_S)

@@ -15,11 +15,12 @@ import msgspec
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.store.rebuilding import MAX_DEPTH, deeper_than, rebuilt, without_surrogates
 from evenhand.store.redaction import Redactor
+from evenhand.template import authored
 
 MAX_DOCUMENT_BYTES = 512 << 20
 """A result whose document is longer is stored without its texts and data; SQLite refuses a row of 1 GB."""
 
-_ENCODER = msgspec.json.Encoder()
+_ENCODER = msgspec.json.Encoder(enc_hook=authored)
 _DECODER = msgspec.json.Decoder(CaseResult)
 _RUN_DECODER = msgspec.json.Decoder(Run)
 _LEVEL = 1

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from evenhand.errors import StoreError
-from evenhand.model.result import CaseResult, CaseStatus
+from evenhand.model.result import CaseResult
 from evenhand.store.database import translated
 from evenhand.store.encoding import result_of, unpack
 
@@ -51,7 +51,7 @@ class Reader:
                 yield value
 
     def results(
-        self, run: int, statuses: Collection[CaseStatus] | None, test_glob: str | None, order: Order
+        self, run: int, statuses: Collection[str] | None, test_glob: str | None, order: Order
     ) -> Iterator[CaseResult]:
         """The chosen results of the run with that number."""
         blocks = _Blocks(self)
@@ -123,14 +123,12 @@ class _Blocks:
         return unpack(rows[0][0])
 
 
-def _condition(
-    statuses: Collection[CaseStatus] | None, test_glob: str | None
-) -> tuple[str, tuple[object, ...]]:
+def _condition(statuses: Collection[str] | None, test_glob: str | None) -> tuple[str, tuple[object, ...]]:
     """What narrows a query down, and its values."""
     condition, values = "", []
     if statuses is not None:
         condition += f" AND status IN ({','.join('?' * len(statuses))})"
-        values += [status.value for status in statuses]
+        values += [str(status) for status in statuses]
     if test_glob is not None:
         condition += " AND test_id GLOB ?"
         values.append(test_glob)

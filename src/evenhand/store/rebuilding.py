@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.template import Val
+
 MAX_DEPTH = 100
 """Levels of nesting that a stored document may have. Common readers of JSON stop soon after: serde_json at 128."""
 
@@ -37,7 +39,8 @@ def rebuilt(value: Value, text: Callable[[str], str]) -> Value:
     Structs keep their type, field names and enumerations. Numbers inside data become text where `text` changes their
     digits.
     """
-    rebuilt_value: Value = _Rebuilder(text).any(value, 0, True)
+    is_data = not isinstance(value, msgspec.Struct)
+    rebuilt_value: Value = _Rebuilder(text).any(value, 0, is_data)
     return rebuilt_value
 
 
@@ -57,12 +60,16 @@ def deeper_than(value: object, levels: int) -> bool:
 
 
 def _containers(values: Any) -> Iterator[object]:
-    return (value for value in values if isinstance(value, (dict, list, tuple, msgspec.Struct)) and value)
+    return (
+        value for value in values if isinstance(value, (dict, list, tuple, msgspec.Struct, Val)) and value
+    )
 
 
 def _children(container: Any) -> Any:
     if isinstance(container, msgspec.Struct):
         return [getattr(container, name) for name in container.__struct_fields__]
+    if isinstance(container, Val):
+        return (container.authored,)
     return container.values() if isinstance(container, dict) else container
 
 
@@ -100,13 +107,13 @@ class _Rebuilder:
 
     def _container(self, value: Any, level: int, data: bool) -> Any:
         if isinstance(value, msgspec.Struct):
-            return msgspec.structs.replace(
-                value,
-                **{
-                    name: self.any(getattr(value, name), level + 1, name in _DATA_FIELDS)
-                    for name in value.__struct_fields__
-                },
-            )
+            fields = {
+                name: self.any(getattr(value, name), level + 1, data or name in _DATA_FIELDS)
+                for name in value.__struct_fields__
+            }
+            return msgspec.structs.replace(value, **fields)
+        if isinstance(value, Val):
+            return self.any(value.authored, level + 1, data)
         if isinstance(value, Mapping):
             return {self._key(key): self.any(inner, level + 1, data) for key, inner in value.items()}
         if isinstance(value, tuple):

@@ -17,8 +17,9 @@ class RunWriter:
     A write that failed shows as `StoreError` at the next call of any method, and every later one.
     """
 
-    def __init__(self, thread: WriterThread, channel: Channel, run_id: str) -> None:
-        self.run_id = run_id
+    def __init__(self, thread: WriterThread, channel: Channel, run: Run) -> None:
+        self.run = run
+        """The run's header as it was last given."""
         self._thread = thread
         self._channel = channel
         self._finished = False
@@ -59,8 +60,9 @@ class RunWriter:
         self._thread.do(_checkpoint)
 
     def _writing(self, run: Run) -> Action:
-        if run.run_id != self.run_id:
-            raise ValueError(f"this writer is of run {self.run_id!r}, found {run.run_id!r}")
+        if run.run_id != self.run.run_id:
+            raise ValueError(f"this writer is of run {self.run.run_id!r}, found {run.run_id!r}")
+        self.run = run
 
         def write(connection: sqlite3.Connection) -> None:
             with transaction(connection):
@@ -72,7 +74,7 @@ class RunWriter:
         if self._channel.failure is not None:
             raise self._channel.failure
         if self._finished:
-            raise StoreError(f"run {self.run_id!r} is finished; reopen it to add results")
+            raise StoreError(f"run {self.run.run_id!r} is finished; reopen it to add results")
 
 
 def insert_run(connection: sqlite3.Connection, channel: Channel, run: Run) -> None:

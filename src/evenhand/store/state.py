@@ -12,7 +12,7 @@ HOME_VARIABLE = "EVENHAND_HOME"
 """Environment variable that names the state folder."""
 
 FOLDER_NAME = ".evenhand"
-STORE_NAME = "runs.db"
+STORE_NAME = "runs.sqlite"
 
 
 def state_directory(suite_directory: Path, environ: Mapping[str, str]) -> Path:

@@ -28,6 +28,8 @@ from evenhand.store.redaction import Redactor, secret_values
 from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
+__all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
+
 LATEST = "latest"
 """Reference to the run that was begun last."""
 
@@ -76,12 +78,13 @@ class RunStore:
                 insert_run(connection, channel, run)
 
         self._thread().do(insert)
-        return RunWriter(self._thread(), channel, run.run_id)
+        return RunWriter(self._thread(), channel, run)
 
     def reopen(self, run_id: str, *, redactor: Redactor | None = None) -> RunWriter:
         """A writer that adds to a run which is in the store already."""
-        channel = Channel(self._number(run_id), redactor or _default_redactor())
-        return RunWriter(self._thread(), channel, run_id)
+        number = self._number(run_id)
+        run = self.find(run_id)
+        return RunWriter(self._thread(), Channel(number, redactor or _default_redactor()), run)
 
     def delete(self, run_id: str) -> None:
         """Remove a run with all its results, and give the space back."""
@@ -154,7 +157,7 @@ class RunStore:
         self,
         run_id: str,
         *,
-        statuses: Collection[CaseStatus] | None = None,
+        statuses: Collection[str] | None = None,
         test_glob: str | None = None,
         order: Order = "cell",
     ) -> Iterator[CaseResult]:

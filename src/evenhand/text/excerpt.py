@@ -39,18 +39,31 @@ def clipped(text: str, *, length: int = QUOTE_LENGTH) -> str:
     return escaped(text) if len(text) <= length else f"{escaped(text[:length])}…"
 
 
+def middle_cut(text: str, *, length: int = QUOTE_LENGTH) -> str:
+    """The beginning and the end of a text, escaped: for messages that quote a value and then say what is wrong."""
+    if len(text) <= length:
+        return escaped(text)
+    head = length // 3
+    return f"{escaped(text[:head])}…{escaped(text[head - length :])}"
+
+
 def escaped(text: str) -> str:
     r"""The text with control, invisible and unpaired surrogate characters written as `\n`, `\u00a0`, `\U000e0001`.
 
     A backslash is doubled where it would read as the beginning of such an escape. Everything else stays readable.
     """
-    if text.isprintable() and "\\" not in text and (text.isascii() or not _HIDDEN.search(text)):
+    if text.isprintable() and "\\" not in text and not has_hidden(text):
         return text
     shown = [_shown(character) for character in text]
     for index, character in enumerate(text[:-1]):
         if character == "\\" and (text[index + 1] in "\\nrtuU" or shown[index + 1] != text[index + 1]):
             shown[index] = "\\\\"
     return "".join(shown)
+
+
+def has_hidden(text: str) -> bool:
+    """Whether a text holds characters that nobody sees, or sees as an ordinary space."""
+    return not text.isascii() and _HIDDEN.search(text) is not None
 
 
 def contrast(expected: str, found: str, *, length: int = QUOTE_LENGTH) -> str:
@@ -62,7 +75,7 @@ def contrast(expected: str, found: str, *, length: int = QUOTE_LENGTH) -> str:
 
 
 def _shown(character: str) -> str:
-    if character in _VARIATION_SELECTORS or (character.isprintable() and not _HIDDEN.match(character)):
+    if character in _VARIATION_SELECTORS or (character.isprintable() and not has_hidden(character)):
         return character
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]

@@ -19,7 +19,7 @@ def original_span(text: str, folded_start: int, folded_end: int) -> tuple[int, i
 def _original_position(text: str, folded_position: int) -> int:
     """The position of the character whose folding covers a position of the folded text."""
     surplus = 0
-    for match in _LENGTHENED.finditer(text):
+    for match in _LENGTHENED.finditer(text, 0, folded_position):
         folded_at = match.start() + surplus
         if folded_at >= folded_position:
             break

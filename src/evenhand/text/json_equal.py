@@ -6,7 +6,7 @@ spelling, as a person would read it. `true` never equals 1. The order of keys do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -41,7 +41,30 @@ class Difference(NamedTuple):
 
 def json_equal(expected: Any, found: Any) -> bool:
     """Whether two JSON values are equal."""
-    return first_difference(expected, found) is None
+    pairs = [(expected, found)]
+    while pairs:
+        wanted, got = pairs.pop()
+        if isinstance(wanted, dict) and isinstance(got, dict):
+            if len(wanted) != len(got):
+                return False
+            members: Iterable[tuple[Any, Any]] = (
+                (item, got.get(key, _ABSENT)) for key, item in wanted.items()
+            )
+        elif _are_alike_containers(wanted, got):
+            if len(wanted) != len(got):
+                return False
+            members = zip(wanted, got, strict=True)
+        elif _is_same_scalar(wanted, got):
+            continue
+        else:
+            return False
+        for item, other in members:
+            if type(item) is type(other) and type(item) in _PLAIN_TYPES:  # most members, at least cost
+                if item != other:
+                    return False
+            elif item is not other:
+                pairs.append((item, other))
+    return True
 
 
 def first_difference(expected: Any, found: Any) -> Difference | None:

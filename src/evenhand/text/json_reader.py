@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from evenhand.text.json_syntax import MAX_DEPTH, NotJson, end_of_scalar, find_breach
+from evenhand.text.json_syntax import NotJson, end_of_scalar, find_breach
 
 __all__ = ["NotJson", "compact_json", "read_json", "value_at"]
 
@@ -162,22 +162,25 @@ def _after_punctuation(text: str, position: int) -> int:
 
 def _pieces(value: Any) -> Iterator[str]:
     """The text of a JSON value in pieces, without recursion."""
-    open_containers: list[tuple[Iterator[tuple[str, Any]], str]] = [(iter([("", value)]), "")]
+    open_containers: list[tuple[Iterator[tuple[str, Any]], str, int]] = [(iter([("", value)]), "", 0)]
+    open_ids: set[int] = set()
     while open_containers:
-        members, closer = open_containers[-1]
+        members, closer, identity = open_containers[-1]
         for prefix, item in members:
             yield prefix
             if isinstance(item, (dict, list, tuple)):
+                if id(item) in open_ids:
+                    raise ValueError("a value holds itself")
                 opener, closer = "{}" if isinstance(item, dict) else "[]"
                 yield opener
-                open_containers.append((_members(item), closer))
+                open_ids.add(id(item))
+                open_containers.append((_members(item), closer, id(item)))
                 break
             yield _scalar_text(item)
         else:
             yield closer
             open_containers.pop()
-        if len(open_containers) > MAX_DEPTH:
-            raise ValueError(f"a value nests deeper than {MAX_DEPTH} levels, or holds itself")
+            open_ids.discard(identity)
 
 
 def _members(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[tuple[str, Any]]:

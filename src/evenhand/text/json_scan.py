@@ -69,7 +69,7 @@ class JsonScan:
         text = self._text
         settled: dict[int, int] = {}
         quick_failures = 0
-        position = 0
+        position = 0 if "{" in text or "[" in text else len(text)
         while candidate := _CANDIDATE.search(text, position):
             start = candidate.start()
             position = start + 1

@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
 from typing import NamedTuple
 
-from evenhand.text.excerpt import QUOTE_LENGTH, SPACES, WITHOUT_WIDTH, quoted
+from evenhand.text.excerpt import (
+    QUOTE_LENGTH,
+    SPACES,
+    WITHOUT_WIDTH,
+    has_hidden,
+    quoted,
+)
 
 _SPACE = re.compile(f"[{SPACES}]")
 _WITHOUT_WIDTH = re.compile(f"[{WITHOUT_WIDTH}]")
@@ -41,7 +46,7 @@ def difference_hint(needle: str, haystack: str) -> str:
 
     Empty where it holds nothing of the kind. For texts that do not contain the needle.
     """
-    found = find_lookalike(needle, haystack)
+    found = find_lookalike(haystack, needle)
     return described(found, haystack) if found else ""
 
 
@@ -53,42 +58,37 @@ def described(found: Lookalike, text: str) -> str:
     return f"it holds {spelled} at character {found.start + 1}, which differs only by {found.differs_by}"
 
 
-def find_lookalike(needle: str, haystack: str) -> Lookalike | None:
-    """The first place of a text that looks like `needle` without being equal to it."""
-    if needle.isascii() and haystack.isascii():
+def find_lookalike(haystack: str, *needles: str) -> Lookalike | None:
+    """The first place of a text that looks like one of the needles, none of which it contains."""
+    if has_hidden(haystack) or any(map(has_hidden, needles)):
+        found = _find_visible(haystack, needles)
+        if found:
+            return found
+    if not _could_be_respelled(haystack, *needles):
         return None
-    visible_needle, visible_haystack = _visible(needle), _visible(haystack)
-    if not visible_needle.strip():
-        return None
-    start = visible_haystack.find(visible_needle)
-    if start >= 0:
-        return _place(INVISIBLE, haystack, start, start + len(visible_needle))
-    if not (_is_safe_to_normalize(needle) and _is_safe_to_normalize(haystack)):
-        return None
-    for form in ("NFC", "NFD"):
-        variant = unicodedata.normalize(form, needle)
-        start = haystack.find(variant)
-        if start >= 0:
-            return Lookalike(NORMALIZATION, start, start + len(variant))
-    if _normalized(needle) in _normalized(haystack):
+    for needle in needles:
+        for form in ("NFC", "NFD"):
+            variant = unicodedata.normalize(form, needle)
+            start = haystack.find(variant)
+            if start >= 0:
+                return Lookalike(NORMALIZATION, start, start + len(variant))
+    if _finds_any(_normalized(haystack), map(_normalized, needles)):
         return Lookalike(NORMALIZATION)
-    if _normalized(visible_needle) in _normalized(visible_haystack):
-        return Lookalike(BOTH)
-    return None
+    visible_needles = (_normalized(_visible(needle)) for needle in needles)
+    return Lookalike(BOTH) if _finds_any(_normalized(_visible(haystack)), visible_needles) else None
 
 
 def likeness(a: str, b: str) -> str:
     """What two different texts that look the same as wholes differ by; empty where they look different."""
-    if a.isascii() and b.isascii():
-        return ""
-    visible_a, visible_b = _visible(a), _visible(b)
-    if visible_a == visible_b:
+    hides = has_hidden(a) or has_hidden(b)
+    visible_a, visible_b = (_visible(a), _visible(b)) if hides else (a, b)
+    if hides and visible_a == visible_b:
         return INVISIBLE
-    if not (_is_safe_to_normalize(a) and _is_safe_to_normalize(b)):
+    if not _could_be_respelled(a, b):
         return ""
     if _normalized(a) == _normalized(b):
         return NORMALIZATION
-    return BOTH if _normalized(visible_a) == _normalized(visible_b) else ""
+    return BOTH if hides and _normalized(visible_a) == _normalized(visible_b) else ""
 
 
 def spelled_out(text: str) -> str:
@@ -128,11 +128,43 @@ def _position(visible_position: int, hidden: Iterable[int]) -> int:
     return position
 
 
+def _find_visible(haystack: str, needles: tuple[str, ...]) -> Lookalike | None:
+    visible = _visible(haystack)
+    for needle in map(_visible, needles):
+        start = visible.find(needle) if needle.strip() else -1
+        if start >= 0:
+            return _place(INVISIBLE, haystack, start, start + len(needle))
+    return None
+
+
+def _finds_any(text: str, needles: Iterable[str]) -> bool:
+    return any(needle in text for needle in needles if needle.strip())
+
+
+def _could_be_respelled(*texts: str) -> bool:
+    """Whether normalization could make a difference to texts, and may be tried."""
+    return all(map(_is_safe_to_normalize, texts)) and not all(
+        unicodedata.is_normalized("NFC", text) for text in texts
+    )
+
+
 def _is_safe_to_normalize(text: str) -> bool:
-    return text.isascii() or not _many_marks().search(text)
+    """Whether no more than `MAX_MARKS` combining marks stand in a row.
+
+    A longer row always holds one of the places that are looked at, since they are that far apart.
+    """
+    return text.isascii() or not any(
+        unicodedata.combining(character)
+        and _row_of_marks(text, MAX_MARKS + index * (MAX_MARKS + 1)) > MAX_MARKS
+        for index, character in enumerate(text[MAX_MARKS :: MAX_MARKS + 1])
+    )
 
 
-@cache
-def _many_marks() -> re.Pattern[str]:
-    marks = "".join(chr(code) for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code)))
-    return re.compile(f"[{marks}]{{{MAX_MARKS + 1}}}")
+def _row_of_marks(text: str, place: int) -> int:
+    """How many combining marks stand in a row around one, counted up to a few more than matter."""
+    start = end = place
+    while start > 0 and place - start <= MAX_MARKS and unicodedata.combining(text[start - 1]):
+        start -= 1
+    while end < len(text) and end - place <= MAX_MARKS and unicodedata.combining(text[end]):
+        end += 1
+    return end - start

@@ -1,8 +1,8 @@
 """Plain JSON values out of whatever a Python program hands over: what a result can hold and a store can write.
 
-Taken: null, booleans, finite numbers, text, lists, mappings with text keys; tuples count as lists, enum members as
-their values; dataclasses, msgspec structs and pydantic models as mappings of their fields. Everything else is
-refused, because any conversion of it would be a guess.
+Taken: null, booleans, finite numbers (as `Decimal` where a float could not hold them), text, lists, mappings with
+text keys; tuples count as lists, enum members as their values; dataclasses, msgspec structs and pydantic models as
+mappings of their fields. Everything else is refused, because any conversion of it would be a guess.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -65,6 +66,12 @@ def _float(value: float) -> float:
     return value
 
 
+def _decimal(value: Decimal) -> Decimal:
+    if not value.is_finite():
+        raise NotPlain(f"is {value}, which is not a JSON number")
+    return value
+
+
 def _mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, item in value.items():
@@ -99,6 +106,8 @@ def _converted(value: Any, depth: int) -> Any:
         return _integer(int(value))
     if isinstance(value, float):
         return _float(float(value))
+    if isinstance(value, Decimal):
+        return _decimal(value)
     if isinstance(value, Mapping):
         return _mapping(value, depth + 1)
     if isinstance(value, (list, tuple)):

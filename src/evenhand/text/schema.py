@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.errors import BrokenAssertion
 from evenhand.registry import nearest
-from evenhand.text.excerpt import clipped, escaped
+from evenhand.text.excerpt import clipped, escaped, middle_cut
 from evenhand.text.json_limits import UnsupportedValue, depth_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class SchemaFailure(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"at `{escaped(self.path)}`: {self.message}" if self.path else self.message
+        return f"at `{clipped(self.path, length=100)}`: {self.message}" if self.path else self.message
 
 
 class Schema:
@@ -128,12 +128,24 @@ class Schema:
                     )
 
 
+_BY_IDENTITY: dict[int, tuple[object, Schema]] = {}
+_MAX_KEPT = 256
+
+
 def compile_schema(schema: object) -> Schema:
     """The schema, ready to check values. Schemas that are equal as JSON share one.
 
     Raises `SchemaError` with what is wrong and where, also for a reference to anything outside of the schema.
     """
-    return _compiled(_canonical(schema))
+    kept = _BY_IDENTITY.get(id(schema))
+    if kept and kept[0] is schema:
+        return kept[1]
+    compiled = _compiled(_canonical(schema))
+    if len(_BY_IDENTITY) >= _MAX_KEPT:
+        _BY_IDENTITY.clear()
+    # The entry holds the object itself, so that its identity cannot pass to another one.
+    _BY_IDENTITY[id(schema)] = (schema, compiled)
+    return compiled
 
 
 def mismatch(failures: list[SchemaFailure], total: int) -> str:
@@ -142,7 +154,7 @@ def mismatch(failures: list[SchemaFailure], total: int) -> str:
     return f"JSON does not match schema: {failures[0]}{others}"
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=_MAX_KEPT)
 def _compiled(canonical: str) -> Schema:
     return Schema(json.loads(canonical))
 
@@ -225,7 +237,7 @@ def _pointer(path: list[str | int]) -> str:
 
 
 def _cut(message: str) -> str:
-    return clipped(message, length=MAX_MESSAGE_LENGTH)
+    return middle_cut(message, length=MAX_MESSAGE_LENGTH)
 
 
 def _explained(error: jsonschema_rs.ValidationError) -> str:

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from support.programs import run
+
+T = TypeVar("T")
+
+
+def using(size: int, body: Callable[[CallThreads], Awaitable[T]]) -> T:
+    """What `body` returns, given threads that are closed afterwards."""
+
+    async def main() -> T:
+        pool = CallThreads(size, "test-call")
+        try:
+            return await body(pool)
+        finally:
+            pool.close()
+
+    return run(main())
+
+
+def live_threads() -> int:
+    return sum(thread.name.startswith("test-call") for thread in threading.enumerate())
+
+
+def test_results_come_back_to_whoever_asked():
+    async def body(pool: CallThreads) -> list[int]:
+        return await asyncio.gather(*(pool.call(lambda n: n * n, number) for number in range(200)))
+
+    assert using(8, body) == [number * number for number in range(200)]
+
+
+def test_an_exception_comes_back_as_it_was_raised():
+    def fail(argument: Any) -> None:
+        raise argument
+
+    async def body(pool: CallThreads) -> list[BaseException]:
+        errors: list[BaseException] = [ValueError("x"), SystemExit(3), KeyboardInterrupt()]
+        caught = []
+        for error in errors:
+            try:
+                await pool.call(fail, error)
+            except BaseException as back:
+                caught.append(back)
+        assert caught == errors
+        return caught
+
+    assert len(using(2, body)) == 3
+
+
+def test_calls_run_beside_each_other_and_beside_the_loop():
+    async def body(pool: CallThreads) -> None:
+        together = threading.Barrier(5)
+
+        def meet(_: Any) -> int:
+            return together.wait(timeout=30)
+
+        calls = [asyncio.create_task(pool.call(meet, None)) for _ in range(4)]
+        await asyncio.sleep(0.01)
+        assert not any(call.done() for call in calls)
+        await asyncio.to_thread(meet, None)
+        await asyncio.gather(*calls)
+
+    using(4, body)
+
+
+def test_no_more_threads_are_started_than_calls_need():
+    async def body(pool: CallThreads) -> int:
+        for number in range(50):
+            await pool.call(str, number)
+        return live_threads()
+
+    assert using(8, body) == 1
+
+
+def test_calls_beyond_the_size_wait_for_a_thread():
+    async def body(pool: CallThreads) -> int:
+        busy, most = [], []
+
+        def work(number: int) -> int:
+            busy.append(number)
+            most.append(len(busy))
+            threading.Event().wait(0.01)
+            busy.remove(number)
+            return number
+
+        await asyncio.gather(*(pool.call(work, number) for number in range(20)))
+        return max(most)
+
+    assert 1 <= using(3, body) <= 3
+
+
+def test_closing_ends_the_threads():
+    async def body(pool: CallThreads) -> None:
+        await asyncio.gather(*(pool.call(threading.Event().wait, 0.01) for _ in range(4)))
+
+    using(4, body)
+    assert live_threads() == 0
+
+
+def test_a_call_that_is_given_up_on_does_not_block_the_next_ones():
+    release = threading.Event()
+
+    async def body(pool: CallThreads) -> list[str]:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await pool.call(release.wait, 60)
+        return [await pool.call(str, number) for number in range(3)]
+
+    try:
+        assert using(1, body) == ["0", "1", "2"]
+    finally:
+        release.set()
+
+
+def test_the_late_result_of_an_abandoned_call_is_dropped():
+    async def body(pool: CallThreads) -> list[Any]:
+        release = threading.Event()
+
+        def late(_: Any) -> str:
+            release.wait(30)
+            return "late"
+
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await pool.call(late, None)
+        release.set()
+        return [await pool.call(str, number) for number in range(5)]
+
+    assert using(1, body) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_call_that_never_started_is_not_run_after_it_was_cancelled():
+    async def body(pool: CallThreads) -> list[int]:
+        release, ran = threading.Event(), []
+        first = asyncio.create_task(pool.call(release.wait, 30))
+        second = asyncio.create_task(pool.call(ran.append, 1))
+        await asyncio.sleep(0.01)
+        second.cancel()
+        await asyncio.gather(second, return_exceptions=True)
+        release.set()
+        await first
+        await pool.call(str, 0)
+        return ran
+
+    assert using(1, body) == []
+
+
+def test_too_many_stuck_calls_refuse_further_ones_until_they_end():
+    async def body(pool: CallThreads) -> str:
+        release = threading.Event()
+        calls = [asyncio.create_task(pool.call(release.wait, 60)) for _ in range(MAX_STUCK)]
+        _, pending = await asyncio.wait(calls, timeout=0.2)
+        for call in pending:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        with pytest.raises(TooManyStuck):
+            await pool.call(str, 1)
+        release.set()
+        while True:
+            try:
+                return await pool.call(str, 2)
+            except TooManyStuck:
+                await asyncio.sleep(0.01)
+
+    assert using(MAX_STUCK, body) == "2"
+
+
+def test_a_call_that_outlives_its_loop_ends_quietly():
+    release, ended = threading.Event(), threading.Event()
+
+    def outlive(_: Any) -> None:
+        release.wait(30)
+        ended.set()
+
+    async def left_behind() -> None:
+        pool = CallThreads(1, "test-call")
+        call = asyncio.create_task(pool.call(outlive, None))
+        await asyncio.sleep(0.05)
+        call.cancel()
+        pool.close()
+
+    run(left_behind())
+    release.set()
+    assert ended.wait(30)
