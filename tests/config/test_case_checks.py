@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from evenhand.config.case_checks import CaseChecker, find_circle
+from evenhand.config.case_checks import CaseChecker
+from evenhand.config.case_names import find_circle
 from evenhand.config.defaults import Defaults
 from evenhand.config.findings import Findings, Place
 from evenhand.config.template_names import TemplateNames
@@ -130,6 +131,9 @@ MIRROR = {"providers": [{"type": "echo"}]}
         ({**MIRROR, **QA}, {"vars": {"q": "{{ r }}", "r": "x"}}),
         (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "{{ q }}"}]}),
         (MIRROR, {"vars": {"q": "x"}, "history": [{"role": "user", "content": "{{ q }}"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars.q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars | length == output"}]}),
         (TWO, {"vars": {"q": "x"}}),
     ],
 )

@@ -22,6 +22,8 @@ ENVIRON = {"A": "1", "B": "2", "C": "3", "SECRET": "s"}
         ({"defaults": {"vars": {"x": "{{ env.A }}"}}}, {}, {"A"}),
         ({"tests": [{"vars": {"x": ["{{ env.A }}"]}}]}, {}, {"A"}),
         ({"tests": [{"assert": [{"type": "equals", "value": "{{ env.A }}"}]}]}, {}, {"A"}),
+        ({"tests": [{"assert": [{"type": "jinja", "value": "env.A in output"}]}]}, {}, {"A"}),
+        ({"defaults": {"assert": [{"type": "jinja", "value": "env.A in output"}]}}, {}, {"A"}),
         ({"extends": "base.yaml"}, {"base.yaml": "defaults: {vars: {x: '{{ env.A }}'}}"}, {"A"}),
         ({"tests": [{"vars": {"x": "mentions env.A and ${env:A}"}}]}, {}, set()),
         ({"tests": [{"vars": {"x": {"$raw": "{{ env.A }}"}}}]}, {}, set()),

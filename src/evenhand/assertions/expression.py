@@ -53,6 +53,9 @@ class Jinja(Assertion, frozen=True, kw_only=True, tag="jinja"):
                 "the expression never looks at the answer", ("value",), "use `output` or `output_json` in it"
             )
 
+    def expressions(self) -> Iterator[tuple[str, str]]:
+        yield "value", self.value
+
     def evaluate(self, evidence: Evidence) -> Outcome:
         try:
             holds = evidence.engine.test(self.value, evidence.expression_scope)

@@ -217,7 +217,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "prompts": digest_of(prompts, written.tools),
         "providers": digest_of(parts.providers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
-        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts),
+        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
         "env": digest_of(env),
     }
 
