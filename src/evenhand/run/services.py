@@ -20,7 +20,7 @@ from evenhand.model.suite import Suite
 from evenhand.run.evaluate import Grade
 from evenhand.run.limiter import RateLimiter
 from evenhand.run.plan import Cell
-from evenhand.template import Scope, authored
+from evenhand.template import authored
 from evenhand.text.pattern import compile_pattern
 
 
@@ -47,7 +47,6 @@ class Services:
         self._sessions: dict[str, Session] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
-        self.env_scope = Scope({"env": suite.env})
         limit = suite.runner.rate_limit
         self.limiters = {p.id: RateLimiter(limit.rps, self.clock) for p in self._providers} if limit else {}
 
