@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from evenhand.errors import ExitCode, StoreError
 from evenhand.store import database
-from evenhand.store.database import APPLICATION_ID, connect
+from evenhand.store.database import APPLICATION_ID, connect, translated
 from evenhand.store.migrations import MIGRATIONS
 from evenhand.store.store import RunWriter, open_store
 from support.stored_results import a_result, a_run, finished
@@ -189,3 +190,39 @@ def test_store_that_is_full_says_so_at_the_next_call(tmp_path: Path) -> None:
         again.finish(finished(a_run()))
         assert writer.backlog == 0
         assert a_result(6_000).case_key in store.finished_keys(a_run().run_id)
+
+
+def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    failures: list[BaseException] = []
+
+    def open_and_close() -> None:
+        try:
+            connect(path).close()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=open_and_close) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert pragma(path, "user_version") == len(MIGRATIONS)
+
+
+def test_store_whose_journal_another_process_holds_is_waited_for_in_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.05)
+    path = tmp_path / "runs.sqlite"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="another process holds the store"):
+        open_store(path)
+    holder.close()
+
+
+def test_error_that_nobody_foresaw_is_shown_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"the store failed \(SQLite: surprise\)"), translated(tmp_path):
+        raise sqlite3.OperationalError("surprise")

@@ -17,7 +17,7 @@ from evenhand.store import writer as writer_module
 from evenhand.store.encoding import document_of
 from evenhand.store.redaction import REPLACEMENT, Redactor
 from evenhand.store.store import RunStore, open_store
-from evenhand.store.writer import BATCH, MAX_BACKLOG
+from evenhand.store.writer import BATCH, MAX_BACKLOG, Task
 from support.stored_results import a_result, a_run, case_results, finished
 
 RUN = a_run()
@@ -236,3 +236,8 @@ def test_test_ids_with_unpaired_surrogates_are_stored(store: RunStore) -> None:
     writer.finish(finished(RUN))
     assert [r.cell.test_id for r in store.results(RUN.run_id)] == ["half \ufffd", "größe/1"]
     assert [r.index for r in store.results(RUN.run_id, test_glob="größe/*")] == [1]
+
+
+def test_waiting_for_a_thread_that_ended_does_not_hang() -> None:
+    with pytest.raises(StoreError, match="was closed"):
+        Task(lambda connection: None).wait(lambda: False)

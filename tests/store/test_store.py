@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import fnmatch
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from evenhand.errors import ExitCode, StoreError, UsageError
-from evenhand.model.result import CaseStatus, Run, RunStatus
+from evenhand.model.result import CaseStatus, CellKey, Run, RunStatus
 from evenhand.store.store import RunStore, open_store
 from support.stored_results import a_result, a_run, an_errored_result, finished
 
@@ -190,6 +191,34 @@ def test_results_are_chosen_by_status_and_glob(mixed: RunStore) -> None:
         777
     ]
     assert list(mixed.results(run_id, test_glob="CASE/*")) == []
+
+
+def test_glob_means_what_it_means_to_a_filter(empty: RunStore) -> None:
+    writer = empty.begin(a_run())
+    ids = ["sum[1]", "sum1", "sum2", "a/b/c", "Sum1"]
+    for place, test_id in enumerate(ids):
+        writer.add(a_result(place, cell=CellKey(provider_id="echo", test_id=test_id)))
+    writer.finish(finished(a_run()))
+    for glob in ("sum[1]", "sum[!1]", "sum?", "a/*", "*", "*m1", "[sS]um1", "[", "none"):
+        chosen = [r.cell.test_id for r in empty.results(a_run().run_id, test_glob=glob)]
+        assert chosen == [i for i in ids if i == glob or fnmatch.fnmatchcase(i, glob)]
+
+
+def test_run_without_results_has_none_in_any_order(empty: RunStore) -> None:
+    empty.begin(a_run())
+    assert list(empty.results(a_run().run_id)) == []
+    assert list(empty.results(a_run().run_id, order="finished")) == []
+    assert len(empty.finished_keys(a_run().run_id)) == 0
+
+
+def test_outputs_larger_than_the_cache_are_read_in_any_order(empty: RunStore) -> None:
+    writer = empty.begin(a_run())
+    for place in (0, 5, 1, 6, 2, 7, 3, 8, 4, 9):
+        writer.add(a_result(place, output=f"{place}" * 1_500_000))
+    writer.finish(finished(a_run()))
+    outputs = [str(r.output) for r in empty.results(a_run().run_id)]
+    assert [output[:1] for output in outputs] == list("0123456789")
+    assert {len(output) for output in outputs} == {1_500_000}
 
 
 def test_keys_of_finished_and_failed_results(mixed: RunStore) -> None:

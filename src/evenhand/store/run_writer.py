@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 
 from evenhand.errors import StoreError
@@ -106,5 +107,6 @@ def _nothing(connection: sqlite3.Connection) -> None:
 def _checkpoint(connection: sqlite3.Connection) -> None:
     """Empty the write-ahead log. Others at work can keep it from that; then the last to close the store does it."""
     connection.execute("PRAGMA busy_timeout = 500")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with contextlib.suppress(sqlite3.Error):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1_000:.0f}")
