@@ -18,7 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from evenhand.errors import StoreError, UsageError
-from evenhand.model.result import CaseResult, CaseStatus, Run, RunStatus
+from evenhand.model.result import RESULT_SCHEMA_VERSION, CaseResult, CaseStatus, Run, RunStatus
 from evenhand.registry import nearest
 from evenhand.store.database import connect, transaction
 from evenhand.store.encoding import unpack_run
@@ -132,17 +132,20 @@ class RunStore:
         """
         if reference == LATEST:
             return self._latest(suite_path)
-        select = "SELECT document FROM runs WHERE "
-        rows = self._reader.rows(f"{select} run_id = ?", (reference,))
-        if not rows and len(reference) >= SHORTEST_PREFIX:
-            rows = self._reader.rows(
-                f"{select} substr(run_id, 1, ?) = ? COLLATE NOCASE ORDER BY number DESC LIMIT 4",
-                (len(reference), reference),
+        runs = self._runs(" AND run_id = ?", (reference,), 1)
+        if (run := next(runs, None)) is not None:
+            return run
+        if 0 < len(reference) < SHORTEST_PREFIX:
+            raise UsageError(
+                f"{reference!r} is too short for a run; give at least {SHORTEST_PREFIX} characters of its id, or "
+                f"`{LATEST}`"
             )
-        if len(rows) == 1:
-            return self._run_of(rows[0])
-        if rows:
-            ids = ", ".join(f"`{self._run_of(row).run_id}`" for row in rows)
+        begins = " AND ? <> '' AND substr(run_id, 1, ?) = ? COLLATE NOCASE"
+        matching = list(self._runs(begins, (reference, len(reference), reference), 4))
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            ids = ", ".join(f"`{run.run_id}`" for run in matching)
             raise UsageError(f"run {reference!r} is not unique, found {ids}; give more of the id")
         raise UsageError(self._not_found(reference))
 
@@ -249,12 +252,19 @@ class RunStore:
 
     def _run_of(self, row: tuple[Any, ...]) -> Run:
         try:
-            return unpack_run(row[0])
+            run = unpack_run(row[0])
         except (zlib.error, msgspec.MsgspecError) as error:
             raise StoreError(
                 f"a run cannot be read, found {error}; the store is damaged, or was written by a newer evenhand",
                 self.path,
             ) from error
+        if run.schema_version > RESULT_SCHEMA_VERSION:
+            raise StoreError(
+                f"run {run.run_id!r} was written by a newer evenhand, found `schema_version` {run.schema_version} "
+                f"where this one knows up to {RESULT_SCHEMA_VERSION}; upgrade with `pip install --upgrade evenhand`",
+                self.path,
+            )
+        return run
 
     def _not_found(self, reference: str) -> str:
         rows = self._reader.rows("SELECT run_id FROM runs ORDER BY number DESC LIMIT ?", (_NEWEST_RUNS,))
@@ -281,7 +291,8 @@ def _deletion(number: int) -> Action:
         with transaction(connection):
             connection.execute("DELETE FROM results WHERE run = ?", (number,))
             connection.execute("DELETE FROM runs WHERE number = ?", (number,))
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        # `execute` would take one step, which frees one page; a script is stepped to its end.
+        connection.executescript("PRAGMA incremental_vacuum")
 
     return delete
 

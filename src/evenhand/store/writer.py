@@ -8,7 +8,6 @@ or 200 results after it was added, whichever comes first. Should it fall behind,
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sqlite3
 import sys
 import threading
@@ -246,20 +245,28 @@ class WriterThread:
 
 def _blocks(results: list[CaseResult], redactor: Redactor) -> Iterator[tuple[bytes, list[CaseResult]]]:
     """The results in blocks of about `_BLOCK_BYTES`, packed, without secrets."""
-    waiting = iter(results)
-    while inside := list(itertools.islice(waiting, 1)):
-        documents = [document_of(inside[0])]
-        size = len(documents[0])
-        while size < _BLOCK_BYTES and (result := next(waiting, None)) is not None:
-            document = document_of(result)
-            size += len(document)
-            documents.append(document)
-            inside.append(result)
-        if redactor.found_in(b"\n".join(documents)):
-            cleaned = [without_secrets(document, redactor) for document in documents]
-            documents = [document for document, _ in cleaned]
-            inside = [result for _, result in cleaned]
-        yield pack(documents), inside
+    documents: list[bytes] = []
+    inside: list[CaseResult] = []
+    size = 0
+    for result in results:
+        document = document_of(result)
+        documents.append(document)
+        inside.append(result)
+        size += len(document)
+        if size >= _BLOCK_BYTES:
+            yield _block(documents, inside, redactor)
+            documents, inside, size = [], [], 0
+    if inside:
+        yield _block(documents, inside, redactor)
+
+
+def _block(
+    documents: list[bytes], results: list[CaseResult], redactor: Redactor
+) -> tuple[bytes, list[CaseResult]]:
+    if not redactor.found_in(b"\n".join(documents)):
+        return pack(documents), results
+    cleaned = [without_secrets(document, redactor) for document in documents]
+    return pack([document for document, _ in cleaned]), [result for _, result in cleaned]
 
 
 def _length_if_large(result: CaseResult) -> int:
