@@ -106,6 +106,16 @@ def test_what_works_is_not_refused(document: dict[str, Any], tmp_path: Path) -> 
             of({"history": [{"role": "user", "content": " "}]}),
             ["tests[0].history[0]: the turn has no content"],
         ),
+        (
+            of(
+                {
+                    "vars": {"q": 1},
+                    "assert": [{"type": "jinja", "value": "qq in output and output_json.x and vars.y"}],
+                }
+            ),
+            ["tests[0]: 'jinja' needs the variable 'qq', which the case does not define; did you mean 'q'?"],
+        ),
+        (of({"assert": [{"type": "jinja", "value": "q is defined and output"}]}), []),
         (of({}, **TWO), []),
         ({"tests": []}, []),
     ],

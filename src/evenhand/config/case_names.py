@@ -13,6 +13,9 @@ from evenhand.model.suite import Case, Prompt
 from evenhand.registry import nearest
 from evenhand.template import Engine, Val, order_vars
 
+OF_THE_ANSWER = frozenset({"output", "output_json", "vars"})
+"""What expressions see beside the vars and the environment."""
+
 
 class CaseNames:
     """Checks the names of cases one by one as they pass."""
@@ -35,6 +38,9 @@ class CaseNames:
             self._check_value(what, value, case, place)
         for what, value in _templated(case.assertions[self._shared :]):
             self._check_value(what, value, case, place)
+        for assertion in case.assertions:
+            for _, expression in assertion.expressions():
+                self._check_expression(expression, assertion, case, place)
         templated = {name: value for name, value in case.vars.items() if not value.is_constant}
         if templated:
             self._check_vars(templated, case, place)
@@ -46,6 +52,13 @@ class CaseNames:
         if circle := order_vars(templated, self._engine).problem:
             place.inside("vars").add(circle)
 
+    def _check_expression(self, expression: str, assertion: Assertion, case: Case, place: Place) -> None:
+        """Warn, since an expression over a name that is not there fails, which may be what the suite wants."""
+        for name in sorted(needed(expression, is_expression=True).difference(case.vars, OF_THE_ANSWER)):
+            if place.findings.first_time(("expression", expression, name, place.location.file)):
+                message = f"{assertion.kind!r} needs the variable {name!r}, which the case does not define"
+                place.warn(message, _meant(name, case))
+
     def _check_value(self, what: str, value: Val, case: Case, place: Place) -> None:
         self._check_templates(what, (template for _, template in value.templates()), case, place)
 
@@ -55,9 +68,14 @@ class CaseNames:
 
     def _report(self, what: str, names: frozenset[str], case: Case, place: Place) -> None:
         for name in sorted(names.difference(case.vars)):
-            close = nearest(name, case.vars)
-            hint = f"did you mean {close!r}?" if close else "add it to `vars`"
-            place.report(f"{what} needs the variable {name!r}, which the case does not define", hint)
+            place.report(
+                f"{what} needs the variable {name!r}, which the case does not define", _meant(name, case)
+            )
+
+
+def _meant(name: str, case: Case) -> str:
+    close = nearest(name, case.vars)
+    return f"did you mean {close!r}?" if close else "add it to `vars`"
 
 
 def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
