@@ -9,7 +9,6 @@ from evenhand.config.case_names import CaseNames
 from evenhand.config.defaults import Defaults
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Place
-from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import starts_without_user
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
@@ -31,15 +30,14 @@ class CaseChecker:
         defaults: Defaults,
         defaults_place: Place,
         engine: Engine,
-        names: TemplateNames,
     ) -> None:
         self._providers = {provider.id: provider for provider in providers}
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
         self._defaults = defaults
         self._defaults_place = defaults_place
-        self._names = CaseNames(prompts, defaults.assertions, engine, names)
+        self._names = CaseNames(prompts, defaults.assertions, engine)
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
-        self._var_use = VarUse(providers, prompts, names)
+        self._var_use = VarUse(providers, prompts)
         self._unused = set(self._providers)
         self._count = 0
 

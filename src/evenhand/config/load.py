@@ -35,7 +35,6 @@ from evenhand.config.sandbox import Sandbox, find_repository
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
-from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import TurnReader
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
@@ -94,7 +93,6 @@ class _Loading:
         self.running = running
         self.findings = Findings()
         self.engine = Engine()
-        self.names = TemplateNames(self.engine)
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
         self.assertions = AssertionReader(self.engine, self.files)
@@ -157,7 +155,6 @@ class _Loading:
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
             engine=self.engine,
-            names=self.names,
         )
         reading = CasePass(builder, checker, self.findings)
         entries = read_entries(written.tests, root.inside("tests"), self.sandbox)
@@ -188,7 +185,7 @@ class _Loading:
         cases: Iterable[Case],
         root: Place,
     ) -> dict[str, str]:
-        named = NamedVariables(self.names, root)
+        named = NamedVariables(root)
         named.add_list(written.env)
         named.add_document(document)
         named.add_prompts(parts.prompts)
