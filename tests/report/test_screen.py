@@ -49,6 +49,12 @@ def test_text_at_the_right_stands_at_the_margin_or_is_left_out() -> None:
     assert written(out) == [f"left{' ' * 31}right", "left" * 9]
 
 
+def test_a_command_is_never_cut() -> None:
+    page, out = screen(40)
+    page.command(("view  ", "dim"), (f"evenhand view --suite '{'x' * 100}\x1b'", "cyan"))
+    assert written(out) == [f"view  evenhand view --suite '{'x' * 100}\\x1b'"]
+
+
 def test_paragraphs_break_at_spaces_and_hang_to_the_right_of_their_label() -> None:
     page, out = screen(40)
     page.paragraph("label  ", "one two three four five six seven eight nine ten", indent=2)

@@ -128,6 +128,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     cost_usd: float | None = None
     grader_cost_usd: float | None = None
     retried_cases: int = 0
+    cache_hits: int = 0
+    fallback_cases: int = 0
+    """Judged cases that a fallback answered."""
     empty_counts: dict[str, int] = {}
     error_counts: dict[str, int] = {}
     named_scores: dict[str, float] = {}

@@ -66,6 +66,10 @@ class Screen:
             self._crop(text, room)
         self._write(text, indent)
 
+    def command(self, *parts: Part) -> None:
+        """One line that stays whole however long it is: it holds a command for a person to copy."""
+        self._write(Text.assemble(*((self._safe(text), style) for text, style in map(_styled, parts))), 0)
+
     def paragraph(
         self, first: Part, text: str, *, style: str = "", indent: int = 0, max_lines: int = 12
     ) -> None:
@@ -143,8 +147,7 @@ class Screen:
 
     def _text(self, parts: Iterable[Part]) -> Text:
         text = Text()
-        for part in parts:
-            content, style = (part, "") if isinstance(part, str) else part
+        for content, style in map(_styled, parts):
             text.append(self._safe(content[: 4 * self.width]), style=style)
         return text
 
@@ -159,6 +162,10 @@ class Screen:
         self._console.print(
             Text(" " * indent).append_text(text), soft_wrap=True, markup=False, highlight=False
         )
+
+
+def _styled(part: Part) -> tuple[str, str]:
+    return (part, "") if isinstance(part, str) else part
 
 
 def cut(text: str, width: int) -> str:
