@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.report import Page
 from evenhand.report.findings import clipped
-from evenhand.report.screen import Screen, cut
+from evenhand.report.screen import Screen
 from support.results import hostile_text
 
 texts = hostile_text | st.text("ab 猫\u0301\n", max_size=400)
@@ -91,12 +91,6 @@ def test_blank_outputs_are_named() -> None:
     page.excerpt("output", clipped(""), lines=4)
     page.excerpt("output", clipped(" \n"), lines=4)
     assert written(out) == ["output │ empty", 'output │ blank: " \\n"']
-
-
-def test_wide_characters_take_two_columns() -> None:
-    assert cut("猫猫猫", 5) == "猫猫"
-    assert cut("e\u0301" * 3, 2) == "e\u0301e\u0301"
-    assert len(cut("\u0301" * 1_000, 10)) == 40
 
 
 def test_a_stream_that_cannot_write_the_signs_gets_plain_ones() -> None:
