@@ -45,4 +45,4 @@ def test_pieces_fit_and_lose_nothing_but_spaces(text: str, columns: int) -> None
 def test_lines_are_broken_at_spaces_in_their_second_half() -> None:
     assert list(broken("one two three", 9)) == ["one two", "three"]
     assert list(broken("a verylongword", 9)) == ["a verylon", "gword"]
-    assert list(broken("one  two", 4)) == ["one ", "two"]
+    assert list(broken("one  two", 4)) == ["one", "two"]
