@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,13 @@ def test_an_empty_store_says_how_to_begin(evenhand) -> None:
     assert (done.code, done.out) == (0, "")
     assert done.err == "there are no runs yet; start one with `evenhand run`\n"
     assert json.loads(evenhand("runs", "list", "--json").out) == []
+
+
+def test_looking_for_runs_leaves_no_trace(evenhand, tmp_path: Path) -> None:
+    assert evenhand("runs").code == 0
+    assert evenhand("runs", "prune", "--keep", "1d").out == "deleted 0 runs\n"
+    assert evenhand("view").err.startswith("error: there is no run yet; ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["project"]
 
 
 def test_runs_are_deleted_by_the_beginning_of_their_id(ran_twice) -> None:

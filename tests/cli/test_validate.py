@@ -39,3 +39,12 @@ def test_a_path_without_suite_exits_2(evenhand) -> None:
     assert "nowhere" in done.err
     assert "Traceback" not in done.err
     assert evenhand("validate").code == 2
+
+
+def test_validate_tells_every_warning_and_other_commands_the_first_few(evenhand) -> None:
+    tests = "".join(f"  - {{id: t{number}, vars: {{answer: x}}}}\n" for number in range(30))
+    write_suite(PASSING.split("tests:")[0] + f"tests:\n{tests}")
+    assert evenhand("validate").err.count("warning: ") == 30
+    done = evenhand("list", "tests")
+    assert done.err.count("warning: ") == 20
+    assert done.err.endswith("and 10 more warnings: `evenhand validate .`\n")
