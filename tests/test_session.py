@@ -18,6 +18,7 @@ from evenhand import RunOptions, StoreError, UsageError, load_suite, run_suite
 from evenhand.io.fake import FakeSession
 from evenhand.model.result import CaseResult, Run
 from evenhand.session import execute_run
+from evenhand.store.state import store_path
 from evenhand.store.store import open_store
 
 SUITE = """
@@ -38,7 +39,7 @@ def write_suite(folder: Path, *, cases: int = 20, provider: str = "echo") -> Pat
 
 
 def results(folder: Path, run: Run) -> list[CaseResult]:
-    with open_store(folder / ".evenhand" / "runs.db") as store:
+    with open_store(store_path(folder / ".evenhand")) as store:
         return list(store.results(run.run_id))
 
 
@@ -159,8 +160,8 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
 def wait_for_results(folder: Path, count: int) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if (folder / ".evenhand" / "runs.db").exists():
-            with open_store(folder / ".evenhand" / "runs.db") as store:
+        if store_path(folder / ".evenhand").exists():
+            with open_store(store_path(folder / ".evenhand")) as store:
                 if any(len(store.finished_keys(run.run_id)) >= count for run in store.runs()):
                     return
         time.sleep(0.05)
@@ -184,7 +185,7 @@ def test_interrupted_run_says_so_and_resumes_exactly_what_is_missing(
     _, errors = child.communicate(timeout=60)
     assert child.returncode == 130, errors
     assert "Traceback" not in errors
-    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+    with open_store(store_path(slow_suite / ".evenhand")) as store:
         run = next(store.runs())
         before = len(store.finished_keys(run.run_id))
         assert run.status == "interrupted"
@@ -192,7 +193,7 @@ def test_interrupted_run_says_so_and_resumes_exactly_what_is_missing(
         assert run.summary.total == before
     done = start(slow_suite, "--resume")
     done.communicate(timeout=120)
-    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+    with open_store(store_path(slow_suite / ".evenhand")) as store:
         resumed = store.find(run.run_id)
         assert (resumed.status, resumed.summary.total) == ("finished", 400)
         assert len(store.finished_keys(run.run_id)) == 400
@@ -203,11 +204,11 @@ def test_killed_run_loses_nothing_that_was_committed(slow_suite: Path) -> None:
     wait_for_results(slow_suite, 20)
     child.kill()
     child.communicate(timeout=60)
-    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+    with open_store(store_path(slow_suite / ".evenhand")) as store:
         run = next(store.runs())
         assert run.status == "running"
         assert len(list(store.results(run.run_id))) >= 20
     done = start(slow_suite, "--resume")
     done.communicate(timeout=120)
-    with open_store(slow_suite / ".evenhand" / "runs.db") as store:
+    with open_store(store_path(slow_suite / ".evenhand")) as store:
         assert store.find(run.run_id).summary.total == 400

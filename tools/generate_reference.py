@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 import yaml
-from evenhand.cli.main import cli
 
+from evenhand.cli.main import cli
 from evenhand.config.schema import suite_schema
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example

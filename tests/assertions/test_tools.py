@@ -1,6 +1,7 @@
 """The kind `tool-call`: names, arguments, schemas, and what silence shows."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,8 +17,31 @@ from support.assertions import ENGINE, build, built, evidence, judged
 WEATHER = {"name": "get_weather", "arguments": {"city": "Oslo", "unit": "C"}}
 
 
+FIELD_CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data/vectors/field-cases.jsonl").read_text().splitlines()
+]
+
+
 def called(*calls: dict, type: str = "tool-call", vars: dict | None = None, **options) -> Outcome:
     return judged(built({"type": type, **options}), evidence(vars=vars, response={"tool_calls": list(calls)}))
+
+
+@pytest.mark.parametrize(
+    ("options", "calls", "answer"),
+    [
+        pytest.param(options, case["input"]["tool_calls"], answer, id=case["id"])
+        for case in FIELD_CASES
+        if case["kind"] == "tool-call" and "tool_calls" in case["input"]
+        for options, answer in zip(
+            case["input"].get("asserts") or [case["input"]["assert"]],
+            case["expected"].get("each") or [case["expected"]["status"]],
+            strict=True,
+        )
+    ],
+)
+def test_field_case(options, calls, answer):
+    assert called(*calls, **options).status == answer
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 
-from evenhand.config.case_checks import CaseChecker, find_circle
+from evenhand.config.case_checks import CaseChecker
 from evenhand.config.defaults import Defaults
 from evenhand.config.findings import Findings, Place
-from evenhand.config.template_names import TemplateNames
 from evenhand.config.yaml_reader import read_yaml
 from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
@@ -110,6 +106,16 @@ def test_what_works_is_not_refused(document: dict[str, Any], tmp_path: Path) -> 
             of({"history": [{"role": "user", "content": " "}]}),
             ["tests[0].history[0]: the turn has no content"],
         ),
+        (
+            of(
+                {
+                    "vars": {"q": 1},
+                    "assert": [{"type": "jinja", "value": "qq in output and output_json.x and vars.y"}],
+                }
+            ),
+            ["tests[0]: 'jinja' needs the variable 'qq', which the case does not define; did you mean 'q'?"],
+        ),
+        (of({"assert": [{"type": "jinja", "value": "q is defined and output"}]}), []),
         (of({}, **TWO), []),
         ({"tests": []}, []),
     ],
@@ -130,6 +136,9 @@ MIRROR = {"providers": [{"type": "echo"}]}
         ({**MIRROR, **QA}, {"vars": {"q": "{{ r }}", "r": "x"}}),
         (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "{{ q }}"}]}),
         (MIRROR, {"vars": {"q": "x"}, "history": [{"role": "user", "content": "{{ q }}"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars.q in output"}]}),
+        (MIRROR, {"vars": {"q": "x"}, "assert": [{"type": "jinja", "value": "vars | length == output"}]}),
         (TWO, {"vars": {"q": "x"}}),
     ],
 )
@@ -191,7 +200,6 @@ def checked(case: Case, defaults: Defaults = NO_DEFAULTS, times: int = 1) -> Fin
         defaults=defaults,
         defaults_place=Place(findings, DOCUMENT, ("defaults",)),
         engine=engine,
-        names=TemplateNames(engine),
     )
     for _ in range(times):
         checker.check(case, Place(findings, DOCUMENT, ("tests", 0)), is_first=True, is_whole=True)
@@ -237,25 +245,6 @@ def test_any_threshold_suits_scores_without_bounds(threshold: float) -> None:
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
 def test_a_threshold_is_finite_whatever_the_scores(threshold: float) -> None:
     assert checked(Case(id="x", assertions=(Scored(),), threshold=threshold)).problem_count == 1
-
-
-GRAPHS = st.dictionaries(
-    st.sampled_from("abcdef"), st.sets(st.sampled_from("abcdef"), max_size=3), max_size=6
-)
-
-
-@given(GRAPHS)
-def test_a_circle_is_a_chain_in_which_each_needs_the_next(needs: dict[str, set[str]]) -> None:
-    circle = find_circle(needs)
-    if circle:
-        assert circle[0] == circle[-1]
-        assert all(after in needs[before] for before, after in pairwise(circle))
-    else:
-        order: list[str] = []
-        while left := [name for name in needs if name not in order]:
-            free = [name for name in left if not (needs[name] & needs.keys()) - set(order)]
-            assert free
-            order += free
 
 
 def test_a_long_chain_of_vars_is_no_circle(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ ENVIRON = {"A": "1", "B": "2", "C": "3", "SECRET": "s"}
         ({"defaults": {"vars": {"x": "{{ env.A }}"}}}, {}, {"A"}),
         ({"tests": [{"vars": {"x": ["{{ env.A }}"]}}]}, {}, {"A"}),
         ({"tests": [{"assert": [{"type": "equals", "value": "{{ env.A }}"}]}]}, {}, {"A"}),
+        ({"tests": [{"assert": [{"type": "jinja", "value": "env.A in output"}]}]}, {}, {"A"}),
+        ({"defaults": {"assert": [{"type": "jinja", "value": "env.A in output"}]}}, {}, {"A"}),
         ({"extends": "base.yaml"}, {"base.yaml": "defaults: {vars: {x: '{{ env.A }}'}}"}, {"A"}),
         ({"tests": [{"vars": {"x": "mentions env.A and ${env:A}"}}]}, {}, set()),
         ({"tests": [{"vars": {"x": {"$raw": "{{ env.A }}"}}}]}, {}, set()),
@@ -47,11 +49,25 @@ def test_variables_that_were_not_allowed_are_hidden_whatever_the_suite_names(tmp
     assert suite.providers[0].command == ("none",)  # type: ignore[attr-defined]
 
 
-def test_a_named_variable_that_is_not_set_draws_a_warning(tmp_path: Path) -> None:
+def test_a_needed_variable_that_is_not_set_draws_a_warning(tmp_path: Path) -> None:
     document = {"prompts": [{"id": "p", "template": "{{ env.NOPE }}"}]}
     assert warnings(tmp_path, document)[0].endswith(
-        "prompts[0].template: the environment variable 'NOPE' is named here, but not set"
+        "prompts[0].template: the environment variable 'NOPE' is needed here, but not set"
     )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"env": ["NOPE"]},
+        {"prompts": [{"id": "p", "template": "{{ env.NOPE | default('x') }}"}]},
+        {"prompts": [{"id": "p", "template": "{% if env.NOPE is defined %}{{ env.NOPE }}{% endif %}"}]},
+    ],
+)
+def test_a_variable_that_can_be_done_without_draws_no_warning(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    assert warnings(tmp_path, document) == []
 
 
 def test_the_environment_of_the_process_is_the_default(

@@ -142,7 +142,7 @@ tests:
         "evenhand.yaml:4:12: providers[0].type: unknown provider type 'ecko'; did you mean 'echo'?",
         "evenhand.yaml:5:5: providers[1]: key 'command' is missing; the program and its arguments",
         "evenhand.yaml:5:18: providers[1].comand: unknown key 'comand'; did you mean 'command'?",
-        "evenhand.yaml:7:24: prompts[0].template: the template is wrong: unexpected end of input, expected expression",
+        "evenhand.yaml:7:24: prompts[0].template: the template is wrong: this tag does not end; close it with `}}`",
         "evenhand.yaml:8:10: runner.concurrncy: unknown key 'concurrncy'; did you mean 'concurrency'?",
         "evenhand.yaml:11:7: defaults.assert[0]: key 'value' is missing; text to look for",
         "evenhand.yaml:11:24: defaults.assert[0].valu: unknown key 'valu'; did you mean 'value'?",

@@ -192,6 +192,14 @@ def test_noise_is_an_error_and_never_the_answer_to_another_question(tmp_path, bo
     assert all(is_gone(pid) for pid in pids(tmp_path))
 
 
+def test_a_program_that_numbers_its_replies_must_number_them_all(tmp_path):
+    provider = warm(tmp_path, "reply(text, id=asked['domarinn']['id']) if text == 'a' else reply(text)")
+    first, second, third = ask(provider, tmp_path, *questions("a", "b", "a"))
+    assert outputs([first, third]) == ["a", "a"]
+    assert isinstance(second, ProviderError)
+    assert 'numbered an earlier reply and not this one, found "{"output": "b"}"' in second.message
+
+
 def test_an_answer_before_the_question_was_read_is_noise(tmp_path):
     source = """
         import json, sys, time

@@ -60,7 +60,9 @@ def evidence_of(row: dict[str, Any]) -> Evidence:
         stop_reason=extra.get("finishReason"),
         metadata=extra.get("metadata"),
         log_probs=extra.get("logProbs"),
-        usage=Usage(input_tokens=usage.get("prompt", 0), output_tokens=usage.get("total", 0) - usage.get("prompt", 0))
+        usage=Usage(
+            input_tokens=usage.get("prompt", 0), output_tokens=usage.get("total", 0) - usage.get("prompt", 0)
+        )
         if usage
         else None,
     )
@@ -133,7 +135,9 @@ def _of_one(expected: dict[str, Any], outcome: Outcome) -> list[str]:
     found = []
     if expected.get("pass") is not None and outcome.passed is not expected["pass"]:
         found.append(f"pass is {expected['pass']}, got {outcome}")
-    if expected.get("score") is not None and (outcome.score or 0) != pytest.approx(expected["score"], abs=1e-12):
+    if expected.get("score") is not None and (outcome.score or 0) != pytest.approx(
+        expected["score"], abs=1e-12
+    ):
         found.append(f"score is {expected['score']}, got {outcome}")
     if expected.get("reason_contains", "") not in outcome.reason:
         found.append(f"reason has {expected['reason_contains']!r}, got {outcome.reason!r}")

@@ -61,6 +61,10 @@ def evidence(
 
 def judged(assertion: Assertion, seen: Evidence) -> Outcome:
     """The outcome as a result holds it: an assertion that cannot be judged is an error."""
+    if assertion.is_script:
+        from support.scripts import judged_script
+
+        return judged_script(assertion, seen)
     try:
         return assertion.judge(seen)
     except BrokenAssertion as broken:

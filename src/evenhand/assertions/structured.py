@@ -107,9 +107,9 @@ class ContainsJson(Assertion, frozen=True, kw_only=True, dict=True, tag="contain
             raise BrokenAssertion(f"not a usable JSON Schema: {error}") from error
 
     def _search(self, evidence: Evidence, select: Select) -> _Search:
-        output = evidence.response.output
-        if isinstance(output, (dict, list)):
-            return self._look_at([JsonSpan(0, 0, output)])
+        whole = _whole(evidence)
+        if whole is not None:
+            return self._look_at([whole])
         scan = JsonScan(evidence.text)
         search = self._look_at(selected(scan, select))
         match = None if select == "last" and scan.truncated else search.match
@@ -156,6 +156,17 @@ class _Search(NamedTuple):
     """Of the first value that does not match."""
     truncated: BrokenSpan | None = None
     broken: BrokenSpan | None = None
+
+
+def _whole(evidence: Evidence) -> JsonSpan | None:
+    """The output itself where it is an object or array, structured or from its first character to its last.
+
+    Then it need not be searched, and what other assertions read of it is read once.
+    """
+    output = evidence.response.output
+    is_likely = not isinstance(output, str) or (output[:1] in ("[", "{") and output[-1:] in ("]", "}"))
+    value = evidence.json if is_likely else None
+    return JsonSpan(0, len(evidence.text), value) if isinstance(value, (dict, list)) else None
 
 
 def _breach(breach: NotJson, text: str) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Iterable, Sequence
 
+from evenhand.config.case_names import CaseNames
 from evenhand.config.defaults import Defaults
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Place
-from evenhand.config.prompts import templates_of, templates_of_turn
-from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import starts_without_user
-from evenhand.config.values import check_templates
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, HistoryMarker, Prompt
 from evenhand.registry import nearest
-from evenhand.template import Engine, Val
+from evenhand.template import Engine
 
 
 class CaseChecker:
@@ -33,18 +30,14 @@ class CaseChecker:
         defaults: Defaults,
         defaults_place: Place,
         engine: Engine,
-        names: TemplateNames,
     ) -> None:
         self._providers = {provider.id: provider for provider in providers}
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
         self._defaults = defaults
         self._defaults_place = defaults_place
-        self._engine = engine
-        self._names = names
-        self._needed = [(prompt.id, _needed(prompt, names)) for prompt in prompts]
+        self._names = CaseNames(prompts, defaults.assertions, engine)
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
-        self._shared_values = list(_templated(defaults.assertions))
-        self._var_use = VarUse(providers, prompts, names)
+        self._var_use = VarUse(providers, prompts)
         self._unused = set(self._providers)
         self._count = 0
 
@@ -55,7 +48,7 @@ class CaseChecker:
         missing because they were reported.
         """
         self._count += 1
-        self._check_names(case, place)
+        self._names.check(case, place)
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
@@ -131,64 +124,6 @@ class CaseChecker:
                 if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
                     _report_deaf(assertion, provider, at)
 
-    def _check_names(self, case: Case, place: Place) -> None:
-        for prompt_id, needed in self._needed:
-            if not needed.issubset(case.vars):
-                for name in sorted(needed.difference(case.vars)):
-                    _report_undefined(f"prompt {prompt_id!r}", name, case.vars, place)
-        for turn in case.history:
-            self._check_templates("the history", templates_of_turn(turn), case, place.inside("history"))
-        for what, value in self._shared_values:
-            self._check_value(what, value, case, place)
-        for what, value in _templated(case.assertions[len(self._defaults.assertions) :]):
-            self._check_value(what, value, case, place)
-        templated = {name: value for name, value in case.vars.items() if not value.is_constant}
-        if templated:
-            self._check_vars(templated, case, place)
-
-    def _check_vars(self, templated: Mapping[str, Val], case: Case, place: Place) -> None:
-        needs: dict[str, frozenset[str]] = {}
-        for name, value in templated.items():
-            check_templates(self._engine, value, place.inside("vars", name))
-            self._check_value(f"var {name!r}", value, case, place)
-            needs[name] = frozenset().union(
-                *(self._names.variables_in(text) for _, text in value.templates())
-            )
-        circle = find_circle(needs)
-        if circle:
-            at = place.inside("vars", circle[0])
-            at.report(f"the vars refer to each other in a circle: {' → '.join(circle)}")
-
-    def _check_value(self, what: str, value: Val, case: Case, place: Place) -> None:
-        self._check_templates(what, (template for _, template in value.templates()), case, place)
-
-    def _check_templates(self, what: str, templates: Iterable[str], case: Case, place: Place) -> None:
-        for template in templates:
-            for name in sorted(self._names.certain_in(template).difference(case.vars)):
-                _report_undefined(what, name, case.vars, place)
-
-
-def find_circle(needs: Mapping[str, Iterable[str]]) -> list[str]:
-    """A chain of names in which each needs the next and the last is the first, or nothing."""
-    try:
-        TopologicalSorter(needs).prepare()
-    except CycleError as error:
-        chain: list[str] = error.args[1]
-        return chain[::-1]
-    return []
-
-
-def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
-    """The values of assertions that are rendered for each case, with what messages call them."""
-    for assertion in assertions:
-        for name, value in assertion.templates():
-            if not value.is_constant:
-                yield f"`{name}` of {assertion.kind!r}", value
-
-
-def _needed(prompt: Prompt, names: TemplateNames) -> frozenset[str]:
-    return frozenset().union(*(names.certain_in(template) for template in templates_of(prompt)))
-
 
 def _splices_history_first(prompt: Prompt) -> bool:
     """Whether a case's history would begin the conversation, but for the system's turns."""
@@ -198,12 +133,6 @@ def _splices_history_first(prompt: Prompt) -> bool:
         if turn.role != "system":
             return not any(isinstance(other, HistoryMarker) for other in prompt.messages)
     return True
-
-
-def _report_undefined(what: str, name: str, variables: Iterable[str], place: Place) -> None:
-    close = nearest(name, variables)
-    hint = f"did you mean {close!r}?" if close else "add it to `vars`"
-    place.report(f"{what} needs the variable {name!r}, which the case does not define", hint)
 
 
 def _report_deaf(assertion: Assertion, provider: Provider, place: Place) -> None:

@@ -16,6 +16,7 @@ from msgspec import inspect
 from evenhand.config.expected_type import accepts, is_container, named, pruned
 from evenhand.config.findings import Place
 from evenhand.config.wording import found, in_words
+from evenhand.errors import TemplateError
 from evenhand.registry import nearest
 from evenhand.template import Val
 
@@ -76,7 +77,10 @@ def struct_type(cls: type[msgspec.Struct]) -> inspect.StructType:
 
 def _custom(cls: type, value: Any) -> Any:
     if cls is Val:
-        return Val(value)
+        try:
+            return Val(value)
+        except TemplateError as error:
+            raise ValueError(error.message) from None
     raise NotImplementedError(f"no conversion to {cls.__name__}")
 
 

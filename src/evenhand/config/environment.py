@@ -11,28 +11,25 @@ from typing import Any
 
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of
-from evenhand.config.template_names import ENVIRONMENT, TemplateNames, as_template
+from evenhand.config.template_names import environment_needed, environment_taken
 from evenhand.errors import DocumentPath
 from evenhand.model.assertion import Assertion
 from evenhand.model.suite import Prompt
 from evenhand.template.engine import is_template
 from evenhand.template.val import is_raw
 
-_PREFIX = f"{ENVIRONMENT}."
-
 
 class NamedVariables:
-    """Collects the variables that a suite names, with the first place of each."""
+    """Collects the variables that a suite names, and where it cannot do without one."""
 
-    def __init__(self, names: TemplateNames, root: Place) -> None:
-        self._names = names
+    def __init__(self, root: Place) -> None:
         self._root = root
-        self._places: dict[str, DocumentPath] = {}
+        self._names: set[str] = set()
+        self._needed: dict[str, DocumentPath] = {}
 
     def add_list(self, listed: Iterable[str]) -> None:
         """Take the names of the list `env`."""
-        for index, name in enumerate(listed):
-            self._places.setdefault(name, ("env", index))
+        self._names.update(listed)
 
     def add_document(self, document: Mapping[str, Any]) -> None:
         """Take the names in every template of a document."""
@@ -49,19 +46,21 @@ class NamedVariables:
         """Take the names in the expressions of assertions."""
         for assertion in assertions:
             for _, expression in assertion.expressions():
-                self._add(as_template(expression), path)
+                self._add(expression, path, is_expression=True)
 
     def values(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The named variables that are set, with their values; one that is not draws a warning."""
-        for name, path in self._places.items():
+        """The named variables that are set, with their values; a missing one that is needed draws a warning."""
+        for name, path in self._needed.items():
             if name not in environ:
-                self._root.inside(*path).warn(f"the environment variable {name!r} is named here, but not set")
-        return {name: environ[name] for name in sorted(self._places) if name in environ}
+                self._root.inside(*path).warn(
+                    f"the environment variable {name!r} is needed here, but not set"
+                )
+        return {name: environ[name] for name in sorted(self._names) if name in environ}
 
-    def _add(self, template: str, path: DocumentPath) -> None:
-        for name in self._names.all_in(template):
-            if name.startswith(_PREFIX):
-                self._places.setdefault(name[len(_PREFIX) :].partition(".")[0], path)
+    def _add(self, text: str, path: DocumentPath, *, is_expression: bool = False) -> None:
+        self._names |= environment_taken(text, is_expression=is_expression)
+        for name in environment_needed(text, is_expression=is_expression):
+            self._needed.setdefault(name, path)
 
 
 def _templates(value: Any, path: DocumentPath) -> Iterator[tuple[DocumentPath, str]]:

@@ -36,7 +36,6 @@ from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
-from evenhand.config.template_names import TemplateNames
 from evenhand.config.turns import TurnReader
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
@@ -95,7 +94,6 @@ class _Loading:
         self.running = running
         self.findings = Findings()
         self.engine = Engine()
-        self.names = TemplateNames(self.engine)
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
         self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
@@ -160,7 +158,6 @@ class _Loading:
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
             engine=self.engine,
-            names=self.names,
         )
         reading = CasePass(builder, checker, self.findings)
         entries = read_entries(written.tests, root.inside("tests"), self.sandbox)
@@ -191,7 +188,7 @@ class _Loading:
         cases: Iterable[Case],
         root: Place,
     ) -> dict[str, str]:
-        named = NamedVariables(self.names, root)
+        named = NamedVariables(root)
         named.add_list(written.env)
         named.add_document(document)
         named.add_prompts(parts.prompts)
@@ -220,7 +217,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "prompts": digest_of(prompts, written.tools),
         "providers": digest_of(parts.providers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
-        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts),
+        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
         "env": digest_of(env),
     }
 

@@ -14,7 +14,6 @@ from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.batch import Answer, Uncompiled
-from evenhand.scripts.judge import ScriptJudge
 
 INLINE_ONLY = frozenset({"quickjs"})
 """Engines whose code may be looked at for a suite from a stranger: loading a file runs it."""
@@ -54,6 +53,8 @@ class ScriptChecks:
                 place.add(problem)
 
     async def _load(self, assertions: list[ScriptAssertion]) -> list[Answer]:
+        from evenhand.scripts.judge import ScriptJudge
+
         judge = ScriptJudge(self._directory, size=1)
         try:
             return await judge.load(assertions)

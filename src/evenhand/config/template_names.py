@@ -1,45 +1,63 @@
-"""Which names templates take from their scope: what a case must define, and what the environment must show."""
+"""Which names templates and expressions take from their scope, each text looked at once."""
 
 from __future__ import annotations
 
-from evenhand.template import Engine
+from functools import lru_cache
 
-ENVIRONMENT = "env"
+from evenhand.template import undefined_names
+from evenhand.template.language import OPTIONAL_FILTERS, OPTIONAL_TESTS
+from evenhand.template.scan import Mentions, mentions_of, mentions_of_expression, names_in
+from evenhand.template.statements import parse_template
+from evenhand.template.syntax import parse_expression
+from evenhand.template.tokens import Unreadable
+from evenhand.template.vars import ENVIRONMENT
 
 MAX_REMEMBERED = 5_000
-"""Templates whose names are remembered."""
+"""Texts whose names are remembered."""
 
 
-def as_template(expression: str) -> str:
-    """A template that takes the same names as an expression."""
-    return "{{ (" + expression + ") }}"
+_ANSWERS = OPTIONAL_FILTERS | OPTIONAL_TESTS
+"""Filters and tests that an undefined value may be put to."""
 
 
-class TemplateNames:
-    """Names by template, each template looked at once."""
+@lru_cache(MAX_REMEMBERED)
+def taken(text: str, *, is_expression: bool = False) -> frozenset[str]:
+    """Every name that a text takes, nested ones with their path; none for a text that cannot be read."""
+    return names_in(text, is_expression=is_expression)
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._known: dict[str, frozenset[str]] = {}
 
-    def all_in(self, template: str) -> frozenset[str]:
-        """Every name that a template takes, nested ones with their path; none for one that does not parse."""
-        names = self._known.get(template)
-        if names is None:
-            names = self._look(template)
-            if len(self._known) < MAX_REMEMBERED:
-                self._known[template] = names
-        return names
+@lru_cache(MAX_REMEMBERED)
+def needed(text: str, *, is_expression: bool = False) -> frozenset[str]:
+    """The variables that a text cannot do without, besides the environment."""
+    return frozenset(undefined_names(text, (ENVIRONMENT,), is_expression=is_expression))
 
-    def variables_in(self, template: str) -> frozenset[str]:
-        """The variables that a template takes, without the environment."""
-        return frozenset(name.partition(".")[0] for name in self.all_in(template)) - {ENVIRONMENT}
 
-    def certain_in(self, template: str) -> frozenset[str]:
-        """The variables without which a template certainly does not render."""
-        return self.variables_in(template)
+def environment_taken(text: str, *, is_expression: bool = False) -> frozenset[str]:
+    """The environment variables that a text names."""
+    return _in_environment(taken(text, is_expression=is_expression))
 
-    def _look(self, template: str) -> frozenset[str]:
-        if self._engine.check_template(template) is not None:
-            return frozenset()
-        return self._engine.names_in(template)
+
+@lru_cache(MAX_REMEMBERED)
+def environment_needed(text: str, *, is_expression: bool = False) -> frozenset[str]:
+    """The environment variables that a text cannot do without; none for a text that has answers for absence."""
+    mentions = _mentions(text, is_expression)
+    if any(use.name in _ANSWERS for use in (*mentions.filters, *mentions.tests)):
+        return frozenset()
+    paths = (read.path for read in mentions.reads if read.is_certain)
+    return frozenset(path[1] for path in paths if path[0] == ENVIRONMENT and len(path) > 1)
+
+
+def _in_environment(names: frozenset[str]) -> frozenset[str]:
+    prefix = f"{ENVIRONMENT}."
+    return frozenset(name[len(prefix) :].partition(".")[0] for name in names if name.startswith(prefix))
+
+
+def _mentions(text: str, is_expression: bool) -> Mentions:
+    try:
+        return (
+            mentions_of_expression(parse_expression(text))
+            if is_expression
+            else mentions_of(parse_template(text))
+        )
+    except Unreadable:
+        return Mentions()

@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
+from evenhand.errors import TemplateError
 from evenhand.template import Engine, Val
 
 
@@ -26,12 +27,14 @@ def read_value(value: Any, place: Place, name: str, files: Files, *, is_data: bo
     """One value with the files that it refers to; `place` is that of the mapping it stands in."""
     if isinstance(value, (dict, list)):
         value = files.resolved(value, place.inside(name))
-    return Val(value, is_data=is_data)
+    try:
+        return Val(value, is_data=is_data)
+    except TemplateError as error:
+        place.inside(name).report(error.message)
+        return Val(None)
 
 
 def check_templates(engine: Engine, value: Any, place: Place) -> None:
     """Report every template of a value that cannot be rendered whatever its data."""
-    for path, template in value.templates():
-        problem = engine.check_template(template)
-        if problem is not None:
-            place.inside(*path).add(problem._replace(message=f"the template is wrong: {problem.message}"))
+    for problem in value.problems(engine):
+        place.add(problem._replace(message=f"the template is wrong: {problem.message}"))

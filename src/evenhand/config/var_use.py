@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
-from evenhand.config.template_names import TemplateNames, as_template
+from evenhand.config.template_names import taken
 from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt
@@ -21,10 +21,7 @@ class VarUse:
     Where a provider or an assertion is given all vars, nobody can tell, and nothing is watched.
     """
 
-    def __init__(
-        self, providers: Iterable[Provider], prompts: Sequence[Prompt], names: TemplateNames
-    ) -> None:
-        self._names = names
+    def __init__(self, providers: Iterable[Provider], prompts: Sequence[Prompt]) -> None:
         self._is_watching = not any(provider.reads_vars for provider in providers)
         self._defined: dict[str, Place] = {}
         self._used: set[str] = set()
@@ -56,10 +53,14 @@ class VarUse:
             self._is_watching = False
         for _, value in assertion.templates():
             self._use(template for _, template in value.templates())
-        self._use(as_template(expression) for _, expression in assertion.expressions())
+        for _, expression in assertion.expressions():
+            self._note(taken(expression, is_expression=True))
 
     def _use(self, templates: Iterable[str]) -> None:
         for template in templates:
-            for name in self._names.all_in(template):
-                first, _, rest = name.partition(".")
-                self._used.add(rest.partition(".")[0] if first == ALL_VARS and rest else first)
+            self._note(taken(template))
+
+    def _note(self, names: Iterable[str]) -> None:
+        for name in names:
+            first, _, rest = name.partition(".")
+            self._used.add(rest.partition(".")[0] if first == ALL_VARS and rest else first)

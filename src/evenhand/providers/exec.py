@@ -27,6 +27,10 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
     It runs in the suite's folder, without a shell, in the environment of evenhand plus `env`. What it writes to
     stderr is kept for the report of a failed call. When its time is up, or the run is interrupted, it is asked to
     end (SIGTERM) and killed half a second later, together with every process it started.
+
+    A persistent program gets one question at a time, so questions wait for each other, and it is started anew after it
+    died, ran out of time or wrote anything but one line for a question. If it repeats the question's
+    `domarinn.id` as `id` of its reply, no stray line can ever be taken for an answer.
     """
 
     command: Annotated[

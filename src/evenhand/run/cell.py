@@ -22,7 +22,7 @@ from evenhand.run.plan import Cell
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
 from evenhand.run.services import Services
-from evenhand.template import Scope
+from evenhand.template import order_vars, render_scope
 
 
 async def run_cell(cell: Cell, services: Services) -> CaseResult:
@@ -62,9 +62,7 @@ class _Progress:
 async def _run(cell: Cell, services: Services, progress: _Progress, started: float) -> CaseResult:
     suite, case = services.suite, cell.case
     engine = suite.engine
-    env_scope = services.env_scope
-    progress.vars = {name: value.render(engine, env_scope) for name, value in case.vars.items()}
-    scope = Scope({**progress.vars, "env": suite.env})
+    progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
     response = await call(cell.provider.id, request, services)
@@ -83,7 +81,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
-        judge_scripts=services.scripts.judge,
+        judge_scripts=services.judge_scripts,
         grade=services.grade,
     )
     return _judged(cell, services, progress, evidence, weighed, started)

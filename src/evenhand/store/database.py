@@ -12,7 +12,7 @@ from evenhand.errors import StoreError
 from evenhand.store.migrations import MIGRATIONS
 from evenhand.store.state import create_state_directory
 
-BUSY_TIMEOUT_S = 20.0
+BUSY_TIMEOUT_S = 30.0
 """How long to wait while another process writes."""
 
 APPLICATION_ID = 0x6576_656E

@@ -36,17 +36,17 @@ class Reader:
         lock: contextlib.AbstractContextManager[object],
     ) -> None:
         self._connection = connection
-        self._path = path
+        self.path = path
         self._lock = lock
 
     def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         """All rows of a small query."""
-        with self._lock, translated(self._path):
+        with self._lock, translated(self.path):
             return self._connection.execute(sql, parameters).fetchall()
 
     def stream(self, sql: str, parameters: tuple[object, ...] = ()) -> Iterator[Any]:
         """The only column of a large query, read to its end in one go."""
-        with self._lock, translated(self._path):
+        with self._lock, translated(self.path):
             for (value,) in self._connection.execute(sql, parameters):
                 yield value
 
@@ -92,7 +92,7 @@ class Reader:
             raise StoreError(
                 f"result {number} cannot be read, found {error}; the store is damaged, or was written by a newer "
                 "evenhand",
-                self._path,
+                self.path,
             ) from error
 
 
@@ -130,6 +130,6 @@ def _condition(statuses: Collection[str] | None, test_glob: str | None) -> tuple
         condition += f" AND status IN ({','.join('?' * len(statuses))})"
         values += [str(status) for status in statuses]
     if test_glob is not None:
-        condition += " AND test_id GLOB ?"
-        values.append(test_glob)
+        condition += " AND (test_id = ? OR test_id GLOB ?)"
+        values += [test_glob, test_glob.replace("[!", "[^")]
     return condition, tuple(values)

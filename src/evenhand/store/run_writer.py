@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 
 from evenhand.errors import StoreError
 from evenhand.model.result import CaseResult, Run
-from evenhand.store.database import transaction
+from evenhand.store.database import BUSY_TIMEOUT_S, transaction
 from evenhand.store.encoding import pack_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
@@ -39,7 +40,8 @@ class RunWriter:
     @property
     def backlog(self) -> int:
         """Results that were added and are not committed yet."""
-        return self._channel.added - self._channel.done
+        # The writer may be done with a result before `add` has counted it.
+        return max(0, self._channel.added - self._channel.done)
 
     def flush(self) -> None:
         """Wait until everything added so far is committed."""
@@ -103,5 +105,8 @@ def _nothing(connection: sqlite3.Connection) -> None:
 
 
 def _checkpoint(connection: sqlite3.Connection) -> None:
-    # Readers in other processes can keep it from finishing; then a later one does.
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    """Empty the write-ahead log. Others at work can keep it from that; then the last to close the store does it."""
+    connection.execute("PRAGMA busy_timeout = 500")
+    with contextlib.suppress(sqlite3.Error):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1_000:.0f}")

@@ -8,38 +8,26 @@ import datetime as dt
 import os
 import sqlite3
 import threading
-import zlib
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import msgspec
-
-from evenhand.errors import StoreError, UsageError
+from evenhand.errors import StoreError
 from evenhand.model.result import CaseResult, CaseStatus, Run, RunStatus
-from evenhand.registry import nearest
 from evenhand.store.database import connect, transaction
-from evenhand.store.encoding import unpack_run
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
 from evenhand.store.redaction import Redactor, secret_values
+from evenhand.store.run_index import LATEST, RunIndex
 from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
 __all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
 
-LATEST = "latest"
-"""Reference to the run that was begun last."""
-
-SHORTEST_PREFIX = 4
-
 FAILED_STATUSES = (CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS)
 """How the cells ended that keep a run from exit code 0."""
-
-_RUNS_IN_A_PAGE = 50
-_NEWEST_RUNS = 500
 
 
 def open_store(path: Path | None) -> RunStore:
@@ -58,6 +46,7 @@ class RunStore:
         self._connection = connect(path)
         self._lock = threading.RLock()
         self._reader = Reader(self._connection, path, self._lock)
+        self._index = RunIndex(self._reader)
         self._writer: WriterThread | None = None
         self._writing_connection: sqlite3.Connection | None = None
         self._closed = False
@@ -82,13 +71,13 @@ class RunStore:
 
     def reopen(self, run_id: str, *, redactor: Redactor | None = None) -> RunWriter:
         """A writer that adds to a run which is in the store already."""
-        number = self._number(run_id)
+        number = self._index.number(run_id)
         run = self.find(run_id)
         return RunWriter(self._thread(), Channel(number, redactor or _default_redactor()), run)
 
     def delete(self, run_id: str) -> None:
         """Remove a run with all its results, and give the space back."""
-        self._delete([self._number(run_id)])
+        self._delete([self._index.number(run_id)])
 
     def prune(
         self, *, keep_days: float | None = None, keep: int | None = None, now: dt.datetime | None = None
@@ -97,16 +86,7 @@ class RunStore:
 
         Those go that were begun more than `keep_days` days ago, and all but the newest `keep`.
         """
-        if keep_days is None and keep is None:
-            raise UsageError("nothing says which runs to keep; give a number of days or of runs")
-        limit = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=keep_days or 0)
-        old: list[int] = []
-        rows = self._reader.rows("SELECT number, started_at FROM runs ORDER BY number DESC")
-        for place, (number, started_at) in enumerate(rows):
-            if (keep is not None and place >= keep) or (
-                keep_days is not None and _is_before(started_at, limit)
-            ):
-                old.append(number)
+        old = self._index.outdated(keep_days=keep_days, keep=keep, now=now or dt.datetime.now(dt.UTC))
         self._delete(old)
         return len(old)
 
@@ -116,40 +96,18 @@ class RunStore:
         self, *, suite: str | None = None, status: RunStatus | None = None, limit: int | None = None
     ) -> Iterator[Run]:
         """Runs, the one begun last first. `suite` is a suite's name or the path of its file."""
-        condition, values = "", []
-        if suite is not None:
-            condition += " AND (suite = ? OR suite_path = ?)"
-            values += [suite, suite]
-        if status is not None:
-            condition += " AND status = ?"
-            values.append(status.value)
-        return self._runs(condition, tuple(values), limit)
+        return self._index.runs(suite=suite, status=status, limit=limit)
 
     def find(self, reference: str, *, suite_path: str | Path | None = None) -> Run:
         """The run that a person means: its id, at least four characters of the id's beginning, or `latest`.
 
         `suite_path` narrows `latest` to the runs of one suite. Raises `UsageError` where no run or several match.
         """
-        if reference == LATEST:
-            return self._latest(suite_path)
-        select = "SELECT document FROM runs WHERE "
-        rows = self._reader.rows(f"{select} run_id = ?", (reference,))
-        if not rows and len(reference) >= SHORTEST_PREFIX:
-            rows = self._reader.rows(
-                f"{select} substr(run_id, 1, ?) = ? COLLATE NOCASE ORDER BY number DESC LIMIT 4",
-                (len(reference), reference),
-            )
-        if len(rows) == 1:
-            return self._run_of(rows[0])
-        if rows:
-            ids = ", ".join(f"`{self._run_of(row).run_id}`" for row in rows)
-            raise UsageError(f"run {reference!r} is not unique, found {ids}; give more of the id")
-        raise UsageError(self._not_found(reference))
+        return self._index.find(reference, None if suite_path is None else str(suite_path))
 
     def unfinished(self, suite_path: str | Path) -> Run | None:
         """The run of a suite, the one begun last, that did not get to its end; None where all did."""
-        condition = " AND suite_path = ? AND status <> ?"
-        return next(self._runs(condition, (str(suite_path), RunStatus.FINISHED.value), 1), None)
+        return self._index.unfinished(str(suite_path))
 
     # Results
 
@@ -163,10 +121,10 @@ class RunStore:
     ) -> Iterator[CaseResult]:
         """The committed results of a run, read in pages.
 
-        `test_glob` is a shell pattern over test ids in which `*` crosses `/`. The order is that of the plan (`cell`),
-        or the one in which they were added (`finished`).
+        `test_glob` is a test id, or a shell pattern over them in which `*` crosses `/`. The order is that of the plan
+        (`cell`), or the one in which they were added (`finished`).
         """
-        return self._reader.results(self._number(run_id), statuses, test_glob, order)
+        return self._reader.results(self._index.number(run_id), statuses, test_glob, order)
 
     def finished_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of all results of a run."""
@@ -215,61 +173,9 @@ class RunStore:
                     self._writer = WriterThread(self._writing_connection, self.path, contextlib.nullcontext())
             return self._writer
 
-    def _number(self, run_id: str) -> int:
-        rows = self._reader.rows("SELECT number FROM runs WHERE run_id = ?", (run_id,))
-        if not rows:
-            raise UsageError(self._not_found(run_id))
-        return int(rows[0][0])
-
-    def _runs(self, condition: str, values: tuple[object, ...], limit: int | None) -> Iterator[Run]:
-        before = None
-        left = limit
-        while left is None or left > 0:
-            size = _RUNS_IN_A_PAGE if left is None else min(left, _RUNS_IN_A_PAGE)
-            rows = self._reader.rows(
-                f"SELECT document, number FROM runs WHERE (? IS NULL OR number < ?){condition}"  # noqa: S608
-                " ORDER BY number DESC LIMIT ?",
-                (before, before, *values, size),
-            )
-            yield from map(self._run_of, rows)
-            if len(rows) < size:
-                return
-            before = rows[-1][1]
-            left = None if left is None else left - len(rows)
-
-    def _latest(self, suite_path: str | Path | None) -> Run:
-        if suite_path is None:
-            run = next(self._runs("", (), 1), None)
-        else:
-            run = next(self._runs(" AND suite_path = ?", (str(suite_path),), 1), None)
-        if run is None:
-            of_suite = f" of {str(suite_path)!r}" if suite_path is not None else ""
-            raise UsageError(f"there is no run{of_suite} yet; start one with `evenhand run`")
-        return run
-
-    def _run_of(self, row: tuple[Any, ...]) -> Run:
-        try:
-            return unpack_run(row[0])
-        except (zlib.error, msgspec.MsgspecError) as error:
-            raise StoreError(
-                f"a run cannot be read, found {error}; the store is damaged, or was written by a newer evenhand",
-                self.path,
-            ) from error
-
-    def _not_found(self, reference: str) -> str:
-        rows = self._reader.rows("SELECT run_id FROM runs ORDER BY number DESC LIMIT ?", (_NEWEST_RUNS,))
-        ids = [str(run_id) for (run_id,) in rows]
-        if not ids:
-            return f"there is no run {reference!r}, found an empty store; start a run with `evenhand run`"
-        meant = nearest(reference, [LATEST, *ids])
-        hint = (
-            f"did you mean {meant!r}?" if meant else f"`evenhand runs` lists them, the newest is {ids[0]!r}"
-        )
-        return f"there is no run {reference!r}; {hint}"
-
     def _keys(self, run_id: str, condition: str, values: tuple[object, ...]) -> KeySet:
         sql = f"SELECT case_key FROM results WHERE run = ?{condition} ORDER BY case_key"  # noqa: S608
-        return KeySet(self._reader.stream(sql, (self._number(run_id), *values)))
+        return KeySet(self._reader.stream(sql, (self._index.number(run_id), *values)))
 
     def _delete(self, numbers: Collection[int]) -> None:
         for number in numbers:
@@ -281,20 +187,10 @@ def _deletion(number: int) -> Action:
         with transaction(connection):
             connection.execute("DELETE FROM results WHERE run = ?", (number,))
             connection.execute("DELETE FROM runs WHERE number = ?", (number,))
-        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        # `execute` would take one step, which frees one page; a script is stepped to its end.
+        connection.executescript("PRAGMA incremental_vacuum")
 
     return delete
-
-
-def _is_before(started_at: str, limit: dt.datetime) -> bool:
-    """Whether a run began before the limit; one whose time cannot be read is kept."""
-    try:
-        started = dt.datetime.fromisoformat(started_at)
-    except ValueError:
-        return False
-    if started.tzinfo is None:
-        started = started.replace(tzinfo=dt.UTC)
-    return started < limit
 
 
 def _default_redactor() -> Redactor:

@@ -8,7 +8,6 @@ or 200 results after it was added, whichever comes first. Should it fall behind,
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sqlite3
 import sys
 import threading
@@ -19,9 +18,8 @@ from pathlib import Path
 
 from evenhand.errors import StoreError
 from evenhand.model.result import CaseResult
+from evenhand.store.blocks import blocks_of, insert_block, insert_rows
 from evenhand.store.database import transaction, translated
-from evenhand.store.encoding import document_of, pack, without_secrets
-from evenhand.store.rebuilding import without_surrogates
 from evenhand.store.redaction import Redactor
 
 BATCH = 200
@@ -38,10 +36,7 @@ LARGE_OUTPUT = 64 << 10
 
 MAX_LARGE_OUTPUT = 64 << 20
 
-_BLOCK_BYTES = 128 << 10
 _SWITCH_INTERVAL_S = 0.0005
-_ROW = "(?,?,?,?,?,?,?)"
-_INSERT_ROWS = "INSERT OR IGNORE INTO results (run, case_key, position, status, test_id, block, slot) VALUES "
 
 Action = Callable[[sqlite3.Connection], None]
 
@@ -221,45 +216,14 @@ class WriterThread:
                 self._changed.notify_all()
 
     def _commit(self, channel: Channel, results: list[CaseResult]) -> None:
-        blocks = list(_blocks(results, channel.redactor))
+        blocks = list(blocks_of(results, channel.redactor))
         with self._lock, translated(self._path), transaction(self._connection):
             rows: list[object] = []
             for body, inside in blocks:
-                block = self._connection.execute(
-                    "INSERT INTO blocks (run, body) VALUES (?, ?)", (channel.number, body)
-                ).lastrowid
-                for slot, result in enumerate(inside):
-                    test_id = result.cell.test_id
-                    rows += (
-                        channel.number,
-                        bytes.fromhex(result.case_key),
-                        result.index,
-                        result.status.value,
-                        test_id if test_id.isascii() else without_surrogates(test_id),
-                        block,
-                        slot,
-                    )
+                rows += insert_block(self._connection, channel.number, body, inside)
             # One statement for all rows: each statement gives up the interpreter's lock several times, and a busy
             # event loop keeps it for as long as the switch interval.
-            self._connection.execute(_INSERT_ROWS + ",".join([_ROW] * len(results)), rows)
-
-
-def _blocks(results: list[CaseResult], redactor: Redactor) -> Iterator[tuple[bytes, list[CaseResult]]]:
-    """The results in blocks of about `_BLOCK_BYTES`, packed, without secrets."""
-    waiting = iter(results)
-    while inside := list(itertools.islice(waiting, 1)):
-        documents = [document_of(inside[0])]
-        size = len(documents[0])
-        while size < _BLOCK_BYTES and (result := next(waiting, None)) is not None:
-            document = document_of(result)
-            size += len(document)
-            documents.append(document)
-            inside.append(result)
-        if redactor.found_in(b"\n".join(documents)):
-            cleaned = [without_secrets(document, redactor) for document in documents]
-            documents = [document for document, _ in cleaned]
-            inside = [result for _, result in cleaned]
-        yield pack(documents), inside
+            self._connection.execute(insert_rows(len(results)), rows)
 
 
 def _length_if_large(result: CaseResult) -> int:

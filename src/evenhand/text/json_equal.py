@@ -25,6 +25,7 @@ Path = tuple[Step, ...]
 
 _ABSENT = object()
 _PLAIN_TYPES = frozenset({str, int, float, bool})
+_NUMBER_TYPES = frozenset({int, float, Decimal})
 
 
 class Difference(NamedTuple):
@@ -41,29 +42,26 @@ class Difference(NamedTuple):
 
 def json_equal(expected: Any, found: Any) -> bool:
     """Whether two JSON values are equal."""
+    if not _are_alike_containers(expected, found):
+        return _is_same_scalar(expected, found)
     pairs = [(expected, found)]
     while pairs:
         wanted, got = pairs.pop()
-        if isinstance(wanted, dict) and isinstance(got, dict):
-            if len(wanted) != len(got):
-                return False
-            members: Iterable[tuple[Any, Any]] = (
-                (item, got.get(key, _ABSENT)) for key, item in wanted.items()
-            )
-        elif _are_alike_containers(wanted, got):
-            if len(wanted) != len(got):
-                return False
-            members = zip(wanted, got, strict=True)
-        elif _is_same_scalar(wanted, got):
-            continue
-        else:
+        if len(wanted) != len(got):
             return False
-        for item, other in members:
-            if type(item) is type(other) and type(item) in _PLAIN_TYPES:  # most members, at least cost
-                if item != other:
-                    return False
-            elif item is not other:
+        for item, other in _paired(wanted, got):
+            kind, other_kind = type(item), type(other)  # exact types first: they settle most of what there is
+            if kind is other_kind and kind in _PLAIN_TYPES:
+                is_equal = item == other
+            elif kind in _NUMBER_TYPES and other_kind in _NUMBER_TYPES:
+                is_equal = _exact(item) == _exact(other)
+            elif _are_alike_containers(item, other):
                 pairs.append((item, other))
+                continue
+            else:
+                is_equal = _is_same_scalar(item, other)
+            if not is_equal:
+                return False
     return True
 
 
@@ -104,6 +102,13 @@ def _are_alike_containers(a: Any, b: Any) -> bool:
     return (isinstance(a, dict) and isinstance(b, dict)) or (
         isinstance(a, (list, tuple)) and isinstance(b, (list, tuple))
     )
+
+
+def _paired(expected: Any, found: Any) -> Iterable[tuple[Any, Any]]:
+    """The members of two alike containers of the same size."""
+    if isinstance(expected, dict):
+        return [(item, found.get(key, _ABSENT)) for key, item in expected.items()]
+    return zip(expected, found, strict=True)
 
 
 def _members(expected: Any, found: Any) -> Iterator[tuple[Step, Any, Any]]:

@@ -47,6 +47,9 @@ COUNTING_WORK = 1_000_000_000
 HONEST_STEPS = 8
 """Steps a character that a pattern without runaway repetition may need."""
 
+PLACE_TIME_S = 0.05
+"""Longest time to look for the place of a match that is known to be there."""
+
 FEW_POSITIONS = 12
 """Ambiguous positions of a pattern up to which a deterministic automaton for it stays small."""
 
@@ -67,7 +70,7 @@ class Pattern:
     def place(self, text: str) -> tuple[int, int] | None:
         """Where the first match begins and ends; None also where that cannot be found out."""
         try:
-            return next((match.span() for match in self._clocked.matches(text)), None)
+            return next((match.span() for match in self._clocked.matches(text, PLACE_TIME_S)), None)
         except (PatternError, PatternLimitExceeded):
             return None
 
@@ -154,8 +157,11 @@ class _CountedPattern(Pattern):
         super().__init__(source)
         self._counting = CountingEngine(translation)
         self._counting.search("", MAX_STEPS)
+        self._wider = LinearEngine(translation.wider_source)
 
     def search(self, text: str) -> bool:
+        if len(text) < LARGE_TEXT and not self._wider.search(text):
+            return False  # the linear engine is a hundred times faster, and most texts hold nothing to look around
         steps = self._steps(len(text))
         found = self._counting.search(text, steps)
         if found is not None:

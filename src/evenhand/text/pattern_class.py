@@ -42,6 +42,9 @@ class Set(NamedTuple):
         """The set as a pattern for one character."""
         if self.expression:
             return self.expression
+        if self.negated and r"\p{" in self.items and r"\P{" in self.items:
+            # The package `regex` takes `[^\p{L}\P{L}]` for every character.
+            return f"(?:(?![{self.items}]){ANY})"
         if self.items:
             return f"[{'^' if self.negated else ''}{self.items}]"
         return ANY if self.negated else NOTHING

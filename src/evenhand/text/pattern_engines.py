@@ -102,12 +102,12 @@ class ClockedEngine:
         except TimeoutError:
             raise _out_of_time(text) from None
 
-    def matches(self, text: str) -> Iterator[Any]:
+    def matches(self, text: str, time_limit_s: float = TIME_LIMIT_S) -> Iterator[Any]:
         """The matches one after another, as Rust's `regex` finds them.
 
         An empty match right behind another match does not count; the search goes on one character further.
         """
-        deadline = monotonic() + TIME_LIMIT_S
+        deadline = monotonic() + time_limit_s
         at, last_end = 0, -1
         while at <= len(text):
             match = self._next(text, at, deadline)

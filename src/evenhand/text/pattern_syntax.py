@@ -20,7 +20,7 @@ UNBOUNDED = 1_000
 
 _COUNTED = re.compile(r"\{\s*(\d{1,9})\s*(,?)\s*(\d{0,9})\s*\}")
 _FLAGS = re.compile(r"\(\?([imsRUux]*)(?:-([imsRUux]+))?([:)])")
-_OPENING = re.compile(r"\((?:\?(?:P?<([^>=!][^>]*)>|(:|<?[=!])))?")
+_OPENING = re.compile(r"\((?:\?(?:P?<([^>=!][^>]*)>|(<?[=!])))?")
 _BACK_REFERENCE = re.compile(r"\\([1-9]\d{0,8})|(?:\\k<|\(\?P=)([^>)]+)[>)]")
 _WORD_EDGE = re.compile(r"\\b\{(start|end|start-half|end-half)\}|\\([<>])")
 _CASED_PROPERTY = re.compile(r"\\[pP]\{(?:\w+=)?(?:l[ult]|\w*(?:upper|lower|title)\w*)\}", re.IGNORECASE)
@@ -47,6 +47,8 @@ class Translation(NamedTuple):
     pattern: str
     plain_source: str
     """The source with a plain group of the same length for every look-around and back-reference."""
+    wider_source: str
+    """A source without them that matches wherever this one does: look-around left out, any text for references."""
     group_count: int
     group_names: dict[str, int]
     positions: int
@@ -77,6 +79,7 @@ def translated(source: str, dialect: Dialect) -> Translation:
     return Translation(
         pattern=_cased([piece]),
         plain_source="".join(translator.plain),
+        wider_source=_edited(source, translator.wider),
         group_count=translator.group_count,
         group_names=translator.group_names,
         positions=piece.positions,
@@ -92,6 +95,7 @@ class _Translator(Reader):
         super().__init__(source)
         self.dialect = dialect
         self.plain = list(source)
+        self.wider: list[tuple[int, int, str]] = []
         self.group_count = 0
         self.group_names: dict[str, int] = {}
         self.references: list[tuple[int, int]] = []
@@ -221,7 +225,9 @@ class _Translator(Reader):
                 self.group_names[name] = self.group_count
             return self.enclosed("(")
         self.plain[opening.start() : opening.end()] = list("(?:" if len(mark) == 1 else "(?s:")
-        return self.enclosed(f"(?{mark}")._replace(is_atom=False)
+        group = self.enclosed(f"(?{mark}")
+        self.wider.append((opening.start(), self.at, ""))
+        return group._replace(is_atom=False)
 
     def flagged(self, match: re.Match[str]) -> _Piece:
         on, off, end = match.groups()
@@ -254,6 +260,7 @@ class _Translator(Reader):
             raise PatternError(f"back-reference to an unknown group `{match[2]}`", self.at)
         self.references.append((group, self.at))
         self.plain[match.start() : match.end()] = ["(", *"a" * (len(match[0]) - 2), ")"]
+        self.wider.append((match.start(), match.end(), "(?s:.*)"))
         self.at = match.end()
         self.is_unbounded = True
         return _Piece(rf"(?:\{group})", 1, folds_case=self.flags.i)
@@ -291,6 +298,17 @@ class _Translator(Reader):
         if kind.endswith("half"):
             return before if kind == "start-half" else after
         return f"(?:{before}{after})"
+
+
+def _edited(source: str, edits: list[tuple[int, int, str]]) -> str:
+    """The source with parts of it replaced; an edit inside of another one is lost in it."""
+    parts: list[str] = []
+    at = 0
+    for start, end, replacement in sorted(edits):
+        if start >= at:
+            parts += [source[at:start], replacement]
+            at = end
+    return "".join([*parts, source[at:]])
 
 
 def _anchor(text: str) -> _Piece:
