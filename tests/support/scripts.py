@@ -19,6 +19,7 @@ from evenhand.scripts.judge import ScriptJudge
 T = TypeVar("T")
 
 GUARD_S = 120.0
+HERE = Path.cwd()
 
 
 class SharedLoop:
@@ -61,19 +62,17 @@ def shared() -> SharedLoop:
     return _shared[0]
 
 
-def judged_scripts(
-    assertions: Sequence[Assertion], seen: Evidence, directory: Path = Path.cwd()
-) -> list[Outcome]:
+def judged_scripts(assertions: Sequence[Assertion], seen: Evidence, directory: Path = HERE) -> list[Outcome]:
     """The outcomes of script assertions over one answer, evaluated in one batch."""
     return shared().run(shared().judge(directory).judge(assertions, seen))
 
 
-def judged_script(assertion: Assertion, seen: Evidence, directory: Path = Path.cwd()) -> Outcome:
+def judged_script(assertion: Assertion, seen: Evidence, directory: Path = HERE) -> Outcome:
     """The outcome of one script assertion."""
     return judged_scripts([assertion], seen, directory)[0]
 
 
-def loaded(assertion: Assertion, directory: Path = Path.cwd()) -> Answer:
+def loaded(assertion: Assertion, directory: Path = HERE) -> Answer:
     """Whether a script can run, without running it."""
     assert isinstance(assertion, ScriptAssertion)
     return shared().run(shared().judge(directory).load([assertion]))[0]

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from evenhand.model.outcome import Outcome, Status
-from evenhand.model.outcome import meets as meets
+from evenhand.model.outcome import Outcome, Status, meets
 
 
 class ScoreOverflow(ArithmeticError):

@@ -1,4 +1,4 @@
-"""Values on their way to a script, without loss: text as it is, anything else as JSON text and what JSON cannot hold."""
+"""Values on their way to a script, without loss: text as it is, the rest as JSON text and what JSON cannot hold."""
 
 from __future__ import annotations
 

@@ -133,5 +133,5 @@ _OPENERS: dict[str, Callable[[Path, int], WorkerPool | InProcess]] = {
     "node": lambda folder, size: WorkerPool(node_launch(folder, typescript=False), size=size),
     "node-typescript": lambda folder, size: WorkerPool(node_launch(folder, typescript=True), size=size),
     "python": lambda folder, size: WorkerPool(python_launch(folder), size=size),
-    "in-process": lambda folder, size: InProcess(),
+    "in-process": lambda _folder, _size: InProcess(),
 }

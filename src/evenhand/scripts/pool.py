@@ -77,13 +77,13 @@ class WorkerPool:
             if worker is None:
                 break
             self._send(worker, self._waiting.popleft())
-        if self._waiting and len(self._workers) + self._starting < self._size and not self._closed:
-            # One at a time: most suites need no second worker by the time that the first is there.
-            if not self._starting and all(worker.ready for worker in self._workers):
-                self._starting += 1
-                task = asyncio.ensure_future(self._start())
-                self._starts.add(task)
-                task.add_done_callback(self._starts.discard)
+        # One at a time: most suites need no second worker by the time that the first is there.
+        is_free_to_grow = not self._starting and all(worker.ready for worker in self._workers)
+        if self._waiting and is_free_to_grow and len(self._workers) < self._size and not self._closed:
+            self._starting += 1
+            task = asyncio.ensure_future(self._start())
+            self._starts.add(task)
+            task.add_done_callback(self._starts.discard)
         if self._clock is None and (self._workers or self._waiting) and not self._closed:
             self._clock = asyncio.get_running_loop().call_later(TICK_S, self._tick)
 

@@ -220,7 +220,7 @@ class _Describing:
             fields[name] = self.plain(item, below, is_result=name == "componentResults")
         return {"$": "object", "class": type(value).__name__, "fields": fields}
 
-    def _number(self, value: int | float) -> Any:
+    def _number(self, value: float) -> Any:
         try:
             number = float(value)
         except OverflowError:

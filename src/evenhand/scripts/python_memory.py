@@ -31,6 +31,6 @@ if sys.platform == "linux":
 else:
 
     @contextlib.contextmanager
-    def memory_limited(given: int) -> Iterator[None]:
+    def memory_limited(given: int) -> Iterator[None]:  # noqa: ARG001
         """Other systems have no limit that a process can set for itself and lift again."""
         yield

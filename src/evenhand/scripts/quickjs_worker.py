@@ -1,8 +1,9 @@
 """The process in which inline JavaScript runs, in an embedded engine without file system, network or modules.
 
 Run as a program: `python quickjs_worker.py <folder of evenhand> <folder of the engine> <file number of the channel>`.
-It imports as little as possible, so that the first evaluation does not wait for it. Each script runs in a realm of frozen built-in objects that is
-looked through after every evaluation, or, where its source could tell the difference, in a realm of its own.
+It imports as little as possible, so that the first evaluation does not wait for it. Each script runs in a realm of
+frozen built-in objects that is looked through after every evaluation, or, where its source could tell the difference,
+in a realm of its own.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ def _source(name: str) -> str:
 class Realm:
     """One global object with its built-ins. `harden` makes it fit for many scripts."""
 
-    def __init__(self, context_class: Any, sources: dict[str, str], *, harden: bool) -> None:
+    def __init__(self, context_class: Any, sources: dict[str, str], *, harden: bool, extras: bool) -> None:
         self.context = context_class()
         self.context.set_max_stack_size(STACK_LIMIT)
         self.context.set_memory_limit(MEMORY_LIMIT)
         make = self.context.eval(sources["realm.js"])
-        door = make(self.context.eval(sources["values.js"]), harden)
+        values = self.context.eval(sources["values.js"])
+        door = make(values, harden, self.context.eval(sources["extras.js"]) if extras else None)
         self.run = door("run")
         self.poll = door("poll")
         self.define = door("define")
@@ -64,13 +66,13 @@ class Worker:
         self._js_exception: tuple[type[Exception], ...] = (engine.JSException, engine.StackOverflow)
         self._channel = channel
         self._sources = {
-            name: _source(name) for name in ("values.js", "source.js", "realm.js", "compiler.js")
+            name: _source(name) for name in ("values.js", "source.js", "realm.js", "extras.js", "compiler.js")
         }
         self._compiler: Any = None
         self._compiled_count = 0
-        self._bodies: dict[int, tuple[str, bool]] = {}
+        self._bodies: dict[int, tuple[str, bool, bool]] = {}
         self._failed: dict[int, str] = {}
-        self._shared: Realm | None = None
+        self._shared: dict[bool, Realm] = {}
 
     def serve(self) -> None:
         """Answer until the other side hangs up."""
@@ -98,7 +100,7 @@ class Worker:
         if len(self._bodies) + len(self._failed) >= MAX_FUNCTIONS:
             self._bodies.clear()
             self._failed.clear()
-            self._shared = None
+            self._shared.clear()
         answer = self._compile(source)
         found = json.loads(answer)
         if "error" in found:
@@ -106,7 +108,7 @@ class Worker:
         elif found["lacks"]:
             self._failed[key] = '{"lacks":"' + found["lacks"] + '"}'
         else:
-            self._bodies[key] = found["body"], found["fresh"]
+            self._bodies[key] = found["body"], found["fresh"], found["extras"]
 
     def _compile(self, source: str) -> str:
         if self._compiler is None or self._compiled_count >= 500:
@@ -131,10 +133,12 @@ class Worker:
         found = self._bodies.get(key)
         if found is None:
             return '{"unknown":true}'
-        body, fresh = found
-        realm = Realm(self._context_class, self._sources, harden=False) if fresh else self._shared
+        body, fresh, extras = found
+        realm = None if fresh else self._shared.get(extras)
         if realm is None or realm.count >= MAX_EVALUATIONS:
-            realm = self._shared = Realm(self._context_class, self._sources, harden=True)
+            realm = Realm(self._context_class, self._sources, harden=not fresh, extras=extras)
+            if not fresh:
+                self._shared[extras] = realm
         realm.count += 1
         output, context = batch["output"], batch["context"]
         size = len(output) + len(context)
@@ -161,10 +165,11 @@ class Worker:
             else:
                 is_tidy = not self._step(realm)
             lines = realm.take_lines() if realm.has_lines() else ""
-            if size > 1_000_000 or (not fresh and not (is_tidy and realm.is_clean())):
-                self._shared = None
+            if not fresh and (size > 1_000_000 or not is_tidy or not realm.is_clean()):
+                self._shared.pop(extras, None)
         except self._js_exception as error:
-            self._shared = None
+            if not fresh:
+                self._shared.pop(extras, None)
             return self._broken(str(error))
         return _reply(answer, lines)
 
@@ -216,7 +221,7 @@ def _reply(answer: str, lines: str) -> str:
 
 def main() -> None:
     """Serve the channel whose file number is the last argument."""
-    import _quickjs  # type: ignore[import-not-found]  # (the engine's own module: its package starts a thread)
+    import _quickjs  # (the engine's own module: its package starts a thread)
 
     channel = Channel(int(sys.argv[-1]))
     worker = Worker(_quickjs, channel)

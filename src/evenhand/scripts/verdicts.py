@@ -136,10 +136,8 @@ def _result(fields: dict[str, Any], path: tuple[str | int, ...], *, is_component
     passes = fields.get("pass")
     if not isinstance(passes, bool):
         raise _wrong((*path, "pass"), "true or false", fields, "pass")
-    if is_component and "score" not in fields:
-        score = 1.0 if passes else 0.0
-    else:
-        score = _number(fields, "score", path)
+    is_left_out = is_component and "score" not in fields
+    score = float(passes) if is_left_out else _number(fields, "score", path)
     reason = fields.get("reason", "" if is_component else None)
     if not isinstance(reason, str):
         raise _wrong((*path, "reason"), "text", fields, "reason")

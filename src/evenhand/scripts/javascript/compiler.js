@@ -1,7 +1,7 @@
 // Finds the function body that a piece of inline code stands for, in an engine whose `Function` can be tricked.
 //
 // Evaluates to `(bodyOf) => code => answer`, where `bodyOf` is what `source.js` evaluates to. The answer is JSON:
-// `{body, fresh}`, or `{error, line, column}` where the code does not compile.
+// `{body, fresh, extras, lacks}`, or `{error, line, column}` where the code does not compile.
 (bodyOf) => {
   'use strict';
   const evaluate = eval;
@@ -14,6 +14,10 @@
       '|globalThis|global|WeakRef|FinalizationRegistry|arguments|callee|caller|stackTraceLimit|prepareStackTrace' +
       '|captureStackTrace|with|freeze|isFrozen|isExtensible|getOwnPropertyDescriptors?|getOwnPropertyNames|Atomics)\\b|\\\\u',
   );
+
+  const NAMES_EXTRAS = /\b(?:TextEncoder|TextDecoder|structuredClone|URL|URLSearchParams|eval|Function|constructor|globalThis|global)\b|\\u/;
+  // A global object reached by `this` can be asked for any name.
+  const mentionsExtras = (code) => NAMES_EXTRAS.test(code) || (/\bthis\b/.test(code) && code.includes('['));
 
   // Nothing of a checked text ever runs: the first statement throws.
   function syntaxError(source) {
@@ -43,7 +47,8 @@
     const body = bodyOf(code, compiles);
     const error = syntaxError(asArrow(body)) ?? syntaxError(asMethod(body));
     if (error === null) {
-      return stringify({ body, fresh: NEEDS_OWN_REALM.test(code), lacks: importsModules(body) ? 'import()' : '' });
+      const lacks = importsModules(body) ? 'import()' : '';
+      return stringify({ body, fresh: NEEDS_OWN_REALM.test(code), extras: mentionsExtras(code), lacks });
     }
     const place = /:(\d+):(\d+)/.exec(error.stack ?? '');
     const indent = body.includes('\n') ? 0 : code.length - code.trimStart().length;

@@ -1,9 +1,10 @@
 // The world in which inline code runs in the embedded engine: what the engine has, a few things that it lacks and that
 // are cheap to add, and, for everything else that code written for Node.js may reach for, an error that says so.
 //
-// Evaluates to `(values, harden) => name => function`: the functions by which the worker runs scripts. With `harden`,
-// every built-in object is frozen, so that one realm can serve many scripts.
-(values, harden) => {
+// Evaluates to `(values, harden, extras) => name => function`: the functions by which the worker runs scripts. With
+// `harden`, every built-in object is frozen, so that one realm can serve many scripts. `extras` is what `extras.js`
+// evaluates to, or null for code that mentions nothing of it.
+(values, harden, extras) => {
   'use strict';
   const { parse, stringify } = JSON;
   const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
@@ -81,7 +82,6 @@
     lines[lines.length] = lineRoom > 0 ? line : '(more output was left out)';
   }
 
-  const counts = new MapClass();
   const consoleObject = { log, info: log, debug: log, warn: log, error: log, trace: log, dir: (value) => log(value) };
   consoleObject.table = (value) => log(value);
   consoleObject.group = (...parts) => log(...parts);
@@ -115,6 +115,8 @@
   addGlobal('setInterval', function setInterval(action, delay, ...rest) { return addTimer(action, delay, rest, true); });
   addGlobal('clearTimeout', function clearTimeout(id) { dropTimer(id); });
   addGlobal('clearInterval', function clearInterval(id) { dropTimer(id); });
+
+  if (extras) extras(world, lacks);
 
   // --- hardening -----------------------------------------------------------------------------------------------
 
