@@ -1,4 +1,4 @@
-"""The right answers in tests/data/vectors/javascript.jsonl; `native` goes before `per_doc`, and that before `expected`."""
+"""The right answers of javascript.jsonl in tests/data/vectors; `native` goes before `per_doc` before `expected`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from evenhand.errors import ErrorClass, GraderError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, failed, passed
-from evenhand.run.scoring import meets
+from evenhand.model.outcome import meets
 
 NAMES = ("llm-rubric", "similar", "exec")
 
