@@ -120,7 +120,8 @@ def test_python_checks_in_a_file_are_found_by_name(tmp_path: Path) -> None:
         tmp_path,
         "checks.py",
         "def get_assert(output, context):\n    return len(output) > 5\n"
-        "async def named(output, context):\n    return {'pass': True, 'score': 0.25, 'reason': context['config']['why']}\n",
+        "async def named(output, context):\n"
+        "    return {'pass': True, 'score': 0.25, 'reason': context['config']['why']}\n",
     )
     asserts = [
         built({"type": "python", "value": "file://checks.py"}),

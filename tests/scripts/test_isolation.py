@@ -53,8 +53,23 @@ HOSTILE: dict[str, tuple[str, str]] = {
     "redefined console": ("console.log = null; try { console.x = 1; } catch {} return 1;", "pass"),
     "splits its function": ("}); leaked = 1; (function () {", "error"),
     "splits its function twice": ("}, leaked = 1, function () {", "error"),
+    "text as code by computed names": (
+        "const e = this['ev' + 'al']; try { e('let leaked = 1'); } catch {} return 1;",
+        "pass",
+    ),
     "function constructor": (
-        "const F = (() => {})['const' + 'ructor']; F('leaked = 1')(); return 1;",
+        "const F = (() => {})['const' + 'ructor'];\ntry { F('leaked = 1')(); } catch {} return 1;",
+        "pass",
+    ),
+    "function constructor that escapes": (
+        (
+            "const F = (() => {})['const' + 'ructor'];\n"
+            "try { F('}); let leaked = 1; (function () {')(); } catch {} return 1;"
+        ),
+        "pass",
+    ),
+    "async function constructor": (
+        "try { (async () => {}).constructor('}); let leaked = 1; (function () {')(); } catch {} return 1;",
         "pass",
     ),
 }
@@ -65,7 +80,8 @@ INNOCENT: dict[str, str] = {
     "sees no leak": "typeof leaked === 'undefined' && ({}).pass === undefined && ({}).leaked === undefined",
     "parses": "JSON.parse('{\"a\": [1, 2]}').a.reduce((a, b) => a + b) === 3",
     "counts words": (
-        "const n = {}; for (const w of ['constructor', 'a', 'a', 'toString']) n[w] = (Object.hasOwn(n, w) ? n[w] : 0) + 1;"
+        "const n = {}; for (const w of ['constructor', 'a', 'a', 'toString'])"
+        " n[w] = (Object.hasOwn(n, w) ? n[w] : 0) + 1;"
         " n.a === 2 && n.constructor === 1 && n.toString === 1"
     ),
     "has an error of its own": (
@@ -74,6 +90,10 @@ INNOCENT: dict[str, str] = {
     ),
     "waits": "new Promise((done) => setTimeout(() => done(true), 2))",
     "logs": "(console.log('seen', output), typeof console.log === 'function')",
+    "tells kinds of functions": (
+        "(async () => {}).constructor.name === 'AsyncFunction' && [].constructor === Array"
+    ),
+    "is like data": "({arguments: 1}).arguments === 1 && JSON.stringify({constructor: 1}) === '{\"constructor\":1}'",
     "matches": "[...output.matchAll(/o/g)].length === 2 && /(?<h>H)/u.exec(output).groups.h === 'H'",
     "uses the platform": "new URL('https://a.b/c?d=1').searchParams.get('d') === '1' && structuredClone([1])[0] === 1",
 }

@@ -18,7 +18,9 @@ FIELDS = frozenset(
 )
 
 _MENTIONS = re.compile(r"\bcontext\b(?:\s*\??\.\s*(\w+))?")
-_INDIRECT = re.compile(r"\b(?:arguments|eval|Function|locals|globals|vars|exec|inspect)\b|\\[uN]")
+_INDIRECT = re.compile(
+    r"(?<![.\w$])arguments\b(?!\s*:)|\b(?:eval|Function|locals|globals|vars|exec|inspect)\b|\\[uN]"
+)
 
 
 def fields_read(source: str) -> frozenset[str]:

@@ -9,13 +9,15 @@
   const SyntaxErrorClass = SyntaxError;
 
   // Code that may behave otherwise where built-in objects are frozen, or that is best kept away from a shared realm.
+  // Names after a dot or before a colon are those of data: `call.arguments`, `{arguments: …}`.
   const NEEDS_OWN_REALM = new RegExp(
-    '\\b(?:prototype|__proto__|__define[GS]etter__|eval|Function|constructor|defineProperty|defineProperties|setPrototypeOf' +
-      '|globalThis|global|WeakRef|FinalizationRegistry|arguments|callee|caller|stackTraceLimit|prepareStackTrace' +
-      '|captureStackTrace|with|freeze|isFrozen|isExtensible|getOwnPropertyDescriptors?|getOwnPropertyNames|Atomics)\\b|\\\\u',
+    '\\b(?:prototype|__proto__|__(?:define|lookup)[GS]etter__|eval|Function|defineProperty|defineProperties' +
+      '|setPrototypeOf|globalThis|WeakRef|FinalizationRegistry|stackTraceLimit|prepareStackTrace|captureStackTrace' +
+      '|isFrozen|isSealed|isExtensible|getOwnPropertyDescriptors?|getOwnPropertyNames|Atomics)\\b' +
+      '|\\bglobal\\s*[.[]|\\bwith\\s*\\(|(?<![.\\w$])arguments\\b(?!\\s*:)|\\b(?:callee|caller)\\b|\\\\u',
   );
 
-  const NAMES_EXTRAS = /\b(?:TextEncoder|TextDecoder|structuredClone|URL|URLSearchParams|eval|Function|constructor|globalThis|global)\b|\\u/;
+  const NAMES_EXTRAS = /\b(?:TextEncoder|TextDecoder|structuredClone|URL|URLSearchParams|eval|Function|globalThis|global)\b|\\u/;
   // A global object reached by `this` can be asked for any name.
   const mentionsExtras = (code) => NAMES_EXTRAS.test(code) || (/\bthis\b/.test(code) && code.includes('['));
 

@@ -149,7 +149,15 @@
   }
 
   function hardenAll() {
-    for (const name of ['WeakRef', 'FinalizationRegistry']) deleteProperty(world, name);
+    // What runs text as code could declare names that no look at the global object finds, and references to objects
+    // outlive an evaluation. Code that mentions them has a realm of its own.
+    for (const name of ['eval', 'Function', 'WeakRef', 'FinalizationRegistry']) deleteProperty(world, name);
+    for (const made of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+      const kind = getPrototypeOf(made);
+      const { name } = kind.constructor;
+      const refuse = { [name]() { throw new TypeErrorClass('functions cannot be made from text here'); } }[name];
+      defineProperty(kind, 'constructor', { value: refuse, writable: true, enumerable: false, configurable: true });
+    }
     for (const key of ['stackTraceLimit', 'prepareStackTrace']) {
       deleteProperty(ErrorClass, key);
       defineProperty(ErrorClass, key, { value: undefined, writable: false, configurable: false });
