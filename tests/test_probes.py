@@ -30,7 +30,7 @@ def run(folder: Path, suite: str, **environment: str) -> tuple[int, str, list[di
         [sys.executable, "-m", "evenhand", "run", str(folder), "--no-progress", "--format", "json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=180,
         env={**os.environ, "EVENHAND_HOME": str(folder / ".evenhand"), **environment},
         check=False,
     )
