@@ -74,6 +74,16 @@ def test_failed_cells_of_the_last_run_are_asked_again(tmp_path: Path) -> None:
     assert {case.cell.test_id for case in again.cases()} == {"case-7", "case-17"}
 
 
+def test_run_is_found_again_whatever_its_path_was_typed_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_suite(load_suite(write_suite(tmp_path)), RunOptions(max_failures=1, concurrency=1))
+    monkeypatch.chdir(tmp_path.parent)
+    typed = f"./{tmp_path.name}/../{tmp_path.name}"
+    assert run_suite(load_suite(typed), RunOptions(failed=True)).summary.total == 1
+    assert run_suite(load_suite(f"{typed}/evenhand.yaml"), RunOptions(resume=True)).run.status == "finished"
+
+
 def test_failed_without_any_failure_says_so(tmp_path: Path) -> None:
     suite = load_suite(write_suite(tmp_path, cases=3))
     run_suite(suite)
