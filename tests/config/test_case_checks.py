@@ -24,8 +24,7 @@ TWO = {"providers": [{"id": "app", "type": "exec", "command": ["true"]}, {"type"
 
 
 NEVER_LOOKS = (
-    "tests[0].assert[0].value: the expression never looks at the answer; "
-                "use `output` or `output_json` in it"
+    "tests[0].assert[0].value: the expression never looks at the answer; use `output` or `output_json` in it"
 )
 CANNOT_REPORT = (
     "tests[0].assert[0]: provider 'echo' cannot report tool calls, so that this check always fails; "
@@ -133,8 +132,10 @@ def test_what_works_is_not_refused(document: dict[str, Any], tmp_path: Path) -> 
         (
             of({"assert": [{"type": "jinja", "value": "1 < 2"}]}),
             [
-                "tests[0].assert[0].value: the expression never looks at the answer; "
-                "use `output` or `output_json` in it"
+                (
+                    "tests[0].assert[0].value: the expression never looks at the answer; "
+                    "use `output` or `output_json` in it"
+                ),
             ],
         ),
         (
