@@ -87,7 +87,7 @@ def test_plugin_is_loaded_when_its_kind_is_named(tmp_path: Path) -> None:
         [sys.executable, "-c", code, "run", str(tmp_path), "--no-progress"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 1, done.stderr

@@ -86,6 +86,7 @@ class Engine:
     """Templates of one suite. Strict: an undefined name is an error, not an empty text."""
 
     def __init__(self) -> None:
+        self._problems: dict[tuple[str, bool], Problem | None] = {}
         self._reset()
 
     def render(self, source: str, scope: Scope) -> str:
@@ -126,11 +127,11 @@ class Engine:
 
     def check_template(self, source: str) -> Problem | None:
         """What is wrong with a template whatever its data: syntax, unknown filters, tests and functions."""
-        return find_problem(source, self, is_expression=False) if is_template(source) else None
+        return self._checked(source, is_expression=False) if is_template(source) else None
 
     def check_expression(self, expression: str) -> Problem | None:
         """What is wrong with an expression whatever its data."""
-        return find_problem(expression, self, is_expression=True)
+        return self._checked(expression, is_expression=True)
 
     def names_in(self, source: str) -> frozenset[str]:
         """The names that a template takes from its scope, nested ones with their path: `a`, `env.HOME`.
@@ -138,6 +139,15 @@ class Engine:
         None for a template that cannot be read.
         """
         return names_in(source)
+
+    def _checked(self, text: str, *, is_expression: bool) -> Problem | None:
+        """What is wrong with a text, looked for once: the cases of a suite share many."""
+        key = (text, is_expression)
+        if key not in self._problems:
+            if len(self._problems) >= MAX_TEMPLATES:
+                self._problems.clear()
+            self._problems[key] = find_problem(text, self, is_expression=is_expression)
+        return self._problems[key]
 
     def syntax_error(self, prepared: Prepared) -> minijinja.TemplateError | None:
         """What the engine finds wrong with the syntax of a prepared source."""
