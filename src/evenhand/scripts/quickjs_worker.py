@@ -121,7 +121,7 @@ class Worker:
         self._compiled_count += 1
         try:
             return str(self._compiler(source))
-        except (self._js_exception, UnicodeError) as error:
+        except (*self._js_exception, UnicodeError) as error:
             self._compiler = None
             return json.dumps({"error": str(error).split("\n")[0], "line": 0, "column": 0})
 
