@@ -64,6 +64,7 @@ class Worker:
     def __init__(self, engine: ModuleType, channel: Channel) -> None:
         self._context_class = engine.Context
         self._js_exception: tuple[type[Exception], ...] = (engine.JSException, engine.StackOverflow)
+        self._refusals: tuple[type[Exception], ...] = (*self._js_exception, UnicodeError)
         self._channel = channel
         self._sources = {
             name: _source(name) for name in ("values.js", "source.js", "realm.js", "extras.js", "compiler.js")
@@ -121,7 +122,7 @@ class Worker:
         self._compiled_count += 1
         try:
             return str(self._compiler(source))
-        except (*self._js_exception, UnicodeError) as error:
+        except self._refusals as error:
             self._compiler = None
             return json.dumps({"error": str(error).split("\n")[0], "line": 0, "column": 0})
 
