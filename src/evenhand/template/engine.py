@@ -40,7 +40,9 @@ MAX_TEMPLATES = 5_000
 """Compiled templates kept; beyond that all are dropped and compiled again as they are used."""
 
 _TEXT = r"[^{]*+(?:\{(?![{%#])[^{]*+)*+"
-_PLAIN = re.compile(rf"{_TEXT}(?:\{{\{{-?\s*[A-Za-z]\w*(?:\.[A-Za-z]\w*)*\s*-?\}}\}}{_TEXT})*+", re.ASCII)
+_PLAIN = re.compile(
+    rf"{_TEXT}(?:\{{\{{-?\s*[A-Za-z]\w*(?:\.[A-Za-z]\w*){{0,20}}+\s*-?\}}\}}{_TEXT})*+", re.ASCII
+)
 """Templates of names alone, which need no preparation."""
 
 _METHOD = re.compile(rf"\{{\{{-?\s*(?:{'|'.join(sorted(METHOD_NAMES))})\b", re.ASCII)
