@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-MAX_WRITTEN = 64 * 2**20
+MAX_WRITTEN = 32 * 2**20
 """Characters that one rendering may print, or build for one value."""
 
-MAX_ITEMS = 1_000_000
+MAX_ITEMS = 500_000
 """Items that the lists of one rendering may hold in all, counted each time that one is assigned."""
 
 MAX_LEVELS = 100
