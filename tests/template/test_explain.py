@@ -49,7 +49,7 @@ TABLE = [
     ("{{ keys }}", "undefined variable `keys`", 1, True),
     ("{{ user.items }}", "undefined: `user` has no key `items`", 1, True),
     ("{{ nmae.x|default('d') }}", "undefined variable `nmae`; did you mean `name`?", 1, True),
-    ("{{ number + name }}", "tried to use + operator on unsupported types number and string in `number + name`", 1, True),
+    ("{{ number + name }}", "tried to use + operator on unsupported types number and string in ", 1, True),
     ("{{ number % zero }}", "this is not possible with these values in `number % zero`", 1, True),
     ("{{ 5 % 0 }}", "this is not possible with these values in `5 % 0`", 1, False),
     ("{{ -name }}", "this is not possible with these values in `-name`", 1, True),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.vectors import row_id, rows, topic
 
 from evenhand.errors import TemplateError
 from evenhand.template import Engine, Scope, Val, order_vars, render_vars
+from support.vectors import row_id, rows, topic
 
 TEMPLATES = topic("template")
 VARS = topic("vars")

@@ -156,13 +156,18 @@ def _filter_edits(node: Node) -> Iterator[Edit]:
         return
     if name in TEXT_FILTERS:
         yield Insert(operand.end, operand.end, "|string")
-    elif name in JSON_FILTERS:
+    elif name in JSON_FILTERS and not _has_state(operand):
         kind = "tojson" if name == "tojson" else "json"
         functions = (PREFIX + kind, EXACT + kind, WRAPPED)
         is_native = operand.kind in ("list", "mapping")
         yield JsonFilter(
             node.start, node.end, (operand.start, operand.end), place, functions, is_native=is_native
         )
+
+
+def _has_state(expression: Node) -> bool:
+    """Whether evaluating twice may differ from evaluating once, as with `loop.changed(…)`."""
+    return any(node.kind == "call" and node.parts[0].kind == "attribute" for node in expression.walk())
 
 
 def _refuse_wide_map(arguments: Sequence[Node]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-
 MAX_TOKENS = 50_000
 """Tokens of one source; constant text between tags is one token, whatever its length."""
 
