@@ -27,7 +27,7 @@ from evenhand.version import __version__
 
 Meta = msgspec.Meta
 
-BACKLOG_LIMIT = 2_000
+BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
 
 NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})

@@ -184,7 +184,8 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    with progress or contextlib.nullcontext():
+    # What code under test prints must not end up inside a report.
+    with progress or contextlib.nullcontext(), contextlib.redirect_stdout(sys.stderr):
         return asyncio.run(run())
 
 

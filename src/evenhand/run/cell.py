@@ -143,6 +143,7 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
     case = cell.case
     return {
         "cell": cell.key,
+        "index": cell.index,
         "case_key": cell.case_key,
         "name": case.description or case.id,
         "tags": case.tags,
