@@ -61,6 +61,10 @@ def scope() -> Scope:
         ("a {{- name -}} b", "aAdab"),
         ("{%- for i in items -%} {{ i }} {%- endfor -%}", "ab"),
         ("{{ '<b>' }}", "<b>"),
+        (
+            "{% autoescape true %}{{ '<' }}{{ user.tags|tojson }}{{ ['<']|tojson }}{% endautoescape %}",
+            '&lt;["x"]["\\u003c"]',
+        ),
         ("{% for i in [1, 1, 2] %}{{ loop.changed(i)|tojson }} {% endfor %}", "true false true "),
         ("{% for i in items %}{{ loop.cycle('x', 'y') * 2 }}{{ loop.index|tojson }}{% endfor %}", "xx1yy2"),
         ("{{ 10**20 }} {{ 2**70 }}", "100000000000000000000 1180591620717411303424"),

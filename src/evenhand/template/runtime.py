@@ -66,10 +66,10 @@ class Runtime:
         environment.add_global(MISSING, self._missing)
         environment.add_global(KEEP, self._keep)
 
-    def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> str:
+    def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> Any:
         """The engine's JSON of its own value, unless there is an integer in it that the engine writes as text."""
         if self.meter.has_large_integer:
-            return str(html_safe_json(plain(value), plain(indent)))
+            return html_safe_json(plain(value), plain(indent))
         return text
 
     def _exact_json(self, text: str, value: Any) -> str:
