@@ -46,7 +46,7 @@ def test_names_are_those_of_the_run_document() -> None:
     )
     (case,) = read["cases"]
     assert {"cell", "case_key", "name", "status", "score", "output", "asserts"} <= set(case)
-    assert case["cell"] == {"provider_id": "echo", "test_id": "case/0"}
+    assert case["cell"] == {"provider_id": "echo", "test_id": "case/0", "repeat": 0}
 
 
 def test_cases_stand_one_to_a_line() -> None:
