@@ -25,7 +25,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=180,
         env={**os.environ, "EVENHAND_HOME": str(folder / ".evenhand"), "NO_COLOR": "1"},
         check=False,
     )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ Evenhand = Callable[..., Done]
 @pytest.fixture
 def evenhand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Evenhand:
+) -> Iterator[Evenhand]:
     """Calls the command line in this process, in an empty folder with a state folder of its own."""
     project = tmp_path / "project"
     project.mkdir()
@@ -37,4 +38,7 @@ def evenhand(
         out, err = capfdbinary.readouterr()
         return Done(code, out.decode(), err.decode())
 
-    return call
+    yield call
+    logger = logging.getLogger("evenhand")
+    logger.handlers.clear()
+    logger.setLevel(logging.NOTSET)

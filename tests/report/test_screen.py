@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.report import Page
 from evenhand.report.findings import clipped
-from evenhand.report.screen import Screen, cut
+from evenhand.report.screen import Screen
 from support.results import hostile_text
 
 texts = hostile_text | st.text("ab 猫\u0301\n", max_size=400)
@@ -49,6 +49,12 @@ def test_text_at_the_right_stands_at_the_margin_or_is_left_out() -> None:
     assert written(out) == [f"left{' ' * 31}right", "left" * 9]
 
 
+def test_a_command_is_never_cut() -> None:
+    page, out = screen(40)
+    page.command(("view  ", "dim"), (f"evenhand view --suite '{'x' * 100}\x1b'", "cyan"))
+    assert written(out) == [f"view  evenhand view --suite '{'x' * 100}\\x1b'"]
+
+
 def test_paragraphs_break_at_spaces_and_hang_to_the_right_of_their_label() -> None:
     page, out = screen(40)
     page.paragraph("label  ", "one two three four five six seven eight nine ten", indent=2)
@@ -80,17 +86,17 @@ def test_excerpt_shows_the_first_lines_and_how_many_are_left() -> None:
     ]
 
 
+def test_excerpt_of_one_enormous_line_says_nothing_of_further_lines() -> None:
+    page, out = screen(40)
+    page.excerpt("output", clipped("x" * 1_000_000), lines=3)
+    assert written(out) == [f"output │ {'x' * 30}…"]
+
+
 def test_blank_outputs_are_named() -> None:
     page, out = screen(40)
     page.excerpt("output", clipped(""), lines=4)
     page.excerpt("output", clipped(" \n"), lines=4)
     assert written(out) == ["output │ empty", 'output │ blank: " \\n"']
-
-
-def test_wide_characters_take_two_columns() -> None:
-    assert cut("猫猫猫", 5) == "猫猫"
-    assert cut("e\u0301" * 3, 2) == "e\u0301e\u0301"
-    assert len(cut("\u0301" * 1_000, 10)) == 40
 
 
 def test_a_stream_that_cannot_write_the_signs_gets_plain_ones() -> None:

@@ -14,6 +14,7 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.assertion import Assertion
 from evenhand.model.exchange import Response
+from evenhand.model.provider import ProviderContext, Session
 from evenhand.model.result import CaseResult
 from evenhand.model.suite import Case, Prompt, Retries, Runner
 from evenhand.run.cell import run_cell
@@ -23,7 +24,7 @@ from evenhand.run.services import Services
 from evenhand.template import Val
 from support.assertions import built
 from support.graded import NAMES, Graded, Grades
-from support.suites import suite
+from support.suites import Silent, suite
 from support.vectors import row_id, topic
 
 ASK = (Prompt(id="p", template="say {{ word }}"),)
@@ -223,3 +224,40 @@ def test_digests_tell_which_part_of_a_question_changed(tmp_path: Path) -> None:
     assert first == same
     assert first[0] != other[0]
     assert first[1] != other[1]
+
+
+def test_waiting_for_a_turn_is_neither_latency_nor_a_time_out(tmp_path: Path) -> None:
+    class OneAtATime(Silent, frozen=True, tag="one-at-a-time"):
+        @property
+        def calls_at_once(self) -> int | None:
+            return 1
+
+    cases = [Case(id=str(number)) for number in range(4)]
+    runner = Runner(timeout_ms=400, retries=Retries(max=0))
+    loaded = suite(tmp_path, cases, providers=(OneAtATime(id="one"),), runner=runner)
+
+    async def work() -> list[CaseResult]:
+        sessions = {"one": FakeSession(lambda _: "", delay_s=0.15)}
+        async with Services(loaded, loaded.providers, sessions=sessions) as services:
+            return await asyncio.gather(*(run_cell(cell, services) for cell in Plan(loaded).cells()))
+
+    results = asyncio.run(work())
+    assert [result.status for result in results] == ["pass"] * 4
+    assert all(result.latency_ms is not None and result.latency_ms < 300 for result in results)
+
+
+def test_provider_that_cannot_be_opened_fails_every_cell_for_that_reason(tmp_path: Path) -> None:
+    class Closed(Silent, frozen=True, tag="closed"):
+        def open(self, context: ProviderContext) -> Session:
+            raise ProviderError("cannot be opened", ErrorClass.EXEC_FAILED)
+
+    loaded = suite(tmp_path, [Case(id="a"), Case(id="b")], providers=(Closed(id="one"),))
+
+    async def work() -> list[CaseResult]:
+        async with Services(loaded, loaded.providers) as services:
+            return [await run_cell(cell, services) for cell in Plan(loaded).cells()]
+
+    results = asyncio.run(work())
+    assert [(r.status, r.error_class, r.error) for r in results] == [
+        ("error", "exec_failed", "cannot be opened")
+    ] * 2

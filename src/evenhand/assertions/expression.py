@@ -57,8 +57,10 @@ class Jinja(Assertion, frozen=True, kw_only=True, tag="jinja"):
         yield "value", self.value
 
     def evaluate(self, evidence: Evidence) -> Outcome:
+        # Most expressions are about the text: those need not wait for it to be read as JSON.
+        scope = evidence.expression_scope if "output_json" in self.value else evidence.text_scope
         try:
-            holds = evidence.engine.test(self.value, evidence.expression_scope)
+            holds = evidence.engine.test(self.value, scope)
         except TemplateError as error:
             message = f"expression cannot be evaluated: {error.message}: {clipped(self.value)}"
             if not error.depends_on_data:

@@ -169,5 +169,8 @@ def _tame_streams() -> None:
 def _log(verbosity: int) -> None:
     import logging
 
-    level = logging.INFO if verbosity == 1 else logging.DEBUG
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(name)s: %(message)s", force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    logger = logging.getLogger("evenhand")
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.locate import suite_directory, suite_option
+from evenhand.cli.locate import suite_option
 
 if TYPE_CHECKING:
     from evenhand.model.result import Run
-    from evenhand.store.store import RunStore
 
 _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 _PERIOD = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])")
@@ -41,7 +38,13 @@ def command(ctx: click.Context) -> None:
 @command.command("list")
 @suite_option
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="The newest N runs."
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="The newest N runs.",
 )
 @click.option("--all", "all_runs", is_flag=True, help="All runs.")
 @click.option(
@@ -49,10 +52,11 @@ def command(ctx: click.Context) -> None:
 )
 def list_runs(suite: Path, limit: int, all_runs: bool, as_json: bool) -> None:
     """List stored runs, the newest first."""
+    from evenhand.cli import stored
     from evenhand.cli.columns import print_columns, print_json_array
     from evenhand.cli.terminal import note
 
-    with _store(suite) as store:
+    with stored.opened(suite) as store:
         runs = store.runs(limit=None if all_runs else limit)
         if as_json:
             print_json_array(runs)
@@ -67,7 +71,9 @@ def list_runs(suite: Path, limit: int, all_runs: bool, as_json: bool) -> None:
 @suite_option
 def delete(references: tuple[str, ...], suite: Path) -> None:
     """Delete runs with all their results, by their ids or the beginnings of these."""
-    with _store(suite) as store:
+    from evenhand.cli import stored
+
+    with stored.opened(suite) as store:
         # Every run is found before the first is gone.
         for run in {run.run_id: run for run in map(store.find, references)}.values():
             store.delete(run.run_id)
@@ -85,18 +91,11 @@ def delete(references: tuple[str, ...], suite: Path) -> None:
 @suite_option
 def prune(keep: float, suite: Path) -> None:
     """Delete every run that was begun before a period."""
+    from evenhand.cli import stored
     from evenhand.report.figures import counted
 
-    with _store(suite) as store:
+    with stored.opened(suite) as store:
         print(f"deleted {counted(store.prune(keep_days=keep), 'run')}")
-
-
-@contextlib.contextmanager
-def _store(suite: Path) -> Iterator[RunStore]:
-    from evenhand.api import open_run_store
-
-    with contextlib.closing(open_run_store(suite_directory(suite))) as store:
-        yield store
 
 
 def _row(run: Run) -> tuple[str, ...]:

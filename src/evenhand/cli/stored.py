@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -10,19 +12,30 @@ from pathlib import Path
 import msgspec
 
 from evenhand.analysis.summary import SummaryFold
-from evenhand.cli.locate import shown_path, view_command
+from evenhand.api import open_run_store
+from evenhand.cli.locate import shown_path, suite_directory, view_command
 from evenhand.cli.terminal import WIDTH_ELSEWHERE
 from evenhand.errors import UsageError
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.registry import nearest
 from evenhand.report import Cases, Page
 from evenhand.report.labels import NOT_PASSING
-from evenhand.store.store import RunStore
+from evenhand.store.state import state_directory
+from evenhand.store.store import RunStore, open_store
 
 CASE_KEY = re.compile(r"[0-9a-f]{16}")
 
 _IDS_COMPARED = 10_000
 _GLOB_SIGN = re.compile(r"[*?\[]")
+
+
+@contextlib.contextmanager
+def opened(suite: Path) -> Iterator[RunStore]:
+    """The run store of a suite's folder. Where there is none yet, an empty one: looking leaves no trace."""
+    directory = suite_directory(suite)
+    exists = state_directory(directory, os.environ).is_dir()
+    with open_run_store(directory) if exists else open_store(None) as store:
+        yield store
 
 
 def page_of(run: Run, store: RunStore, suite_path: Path) -> Page:

@@ -11,6 +11,10 @@ from evenhand.cli.terminal import note, stdout_kept_for_reports
 from evenhand.config.load import load_suite
 from evenhand.errors import SuiteError
 from evenhand.model.suite import Suite
+from evenhand.report.figures import counted
+
+MAX_WARNINGS = 20
+"""Warnings that a command tells whose business they are not."""
 
 log = logging.getLogger("evenhand")
 
@@ -21,14 +25,18 @@ def loaded(
     strict: bool = False,
     generators: bool = True,
     allow_outside: Sequence[Path] = (),
+    max_warnings: int | None = MAX_WARNINGS,
 ) -> Suite:
-    """The suite at a path, its warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
+    """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
     began = time.perf_counter()
     with stdout_kept_for_reports():
         suite = load_suite(path, generators=generators, allow_outside=allow_outside)
     log.info("loaded %s in %.0f ms", suite.path, (time.perf_counter() - began) * 1_000)
     if strict and suite.warnings:
         raise SuiteError(list(suite.warnings))
-    for warning in suite.warnings:
+    for warning in suite.warnings[:max_warnings]:
         note(f"warning: {warning}")
+    left = len(suite.warnings[max_warnings:]) if max_warnings is not None else 0
+    if left:
+        note(f"and {counted(left, 'more warning')}: `evenhand validate {path}`")
     return suite

@@ -24,7 +24,7 @@ def command(path: Path, strict: bool, generators: bool, allow_outside: tuple[Pat
     from evenhand.cli.suites import loaded
     from evenhand.report.figures import counted
 
-    suite = loaded(path, strict=strict, generators=generators, allow_outside=allow_outside)
+    suite = loaded(path, strict=strict, generators=generators, allow_outside=allow_outside, max_warnings=None)
     parts = [
         counted(len(suite.cases), "case"),
         counted(len(suite.providers), "provider"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from evenhand.cli.locate import suite_directory, suite_option
+from evenhand.cli.locate import suite_option
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.terminal import Terminal, note
 
@@ -38,12 +37,11 @@ def command(
 
     Exits 0 whatever came out of the run.
     """
-    from evenhand.api import open_run_store
     from evenhand.cli import stored
 
     outputs = plan_outputs(formats, outs)
     check_outputs(outputs)
-    with contextlib.closing(open_run_store(suite_directory(suite))) as store:
+    with stored.opened(suite) as store:
         run = store.find(reference)
         page = stored.page_of(run, store, suite)
         cases = stored.cases_of(run, store)

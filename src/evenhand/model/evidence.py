@@ -90,9 +90,13 @@ class Evidence:
         return self.is_blank and not self.response.tool_calls
 
     @once
+    def text_scope(self) -> Scope:
+        """What an expression over the text sees: vars and env, then `output` and `vars`."""
+        return self.scope.extended({"output": self.text, "vars": self.vars})
+
+    @once
     def expression_scope(self) -> Scope:
-        """What a `jinja` expression sees: vars and env, then `output`, `output_json` (if it parses) and `vars`."""
-        names: dict[str, Any] = {"output": self.text, "vars": self.vars}
-        if not isinstance(self.json, NotJson):
-            names["output_json"] = self.json
-        return self.scope.extended(names)
+        """What a `jinja` expression sees: the text's scope and, if the output parses, `output_json`."""
+        if isinstance(self.json, NotJson):
+            return self.text_scope
+        return self.text_scope.extended({"output_json": self.json})

@@ -20,6 +20,7 @@ MAX_TEXT = 10_000
 """Characters of a prompt or an output that the document quotes; the run itself holds the whole."""
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PLAIN = re.compile(r"[A-Za-z0-9 ._:;,/=()\[\]·#-]*")
 _LOCATION = re.compile(r"(.+?)(?::(\d+))?(?::\d+)?", re.DOTALL)
 
 
@@ -151,7 +152,7 @@ def _element(tag: str, message: str, type: str | None = None, body: str = "") ->
 
 def _properties(properties: Iterator[tuple[str, object]], indent: str) -> str:
     lines = [
-        f"{indent} <property{_attributes({'name': name, 'value': value})}/>\n"
+        f'{indent} <property name="{name}" value={_quoted(str(value))}/>\n'
         for name, value in properties
         if value is not None
     ]
@@ -160,8 +161,13 @@ def _properties(properties: Iterator[tuple[str, object]], indent: str) -> str:
 
 def _attributes(attributes: Mapping[str, object]) -> str:
     return "".join(
-        f" {name}={quoteattr(_xml(str(value)))}" for name, value in attributes.items() if value is not None
+        [f" {name}={_quoted(str(value))}" for name, value in attributes.items() if value is not None]
     )
+
+
+def _quoted(text: str) -> str:
+    # Most values are names and numbers, and this is asked some ten times for every cell.
+    return f'"{text}"' if _PLAIN.fullmatch(text) else quoteattr(_xml(text))
 
 
 def _text(text: str) -> str:

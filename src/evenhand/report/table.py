@@ -135,7 +135,7 @@ def _excerpts(screen: Screen, group: Group) -> None:
 
 def _more(screen: Screen, count: int, noun: str, command: str) -> None:
     if count:
-        screen.line(f"and {counted(count, f'more {noun}')}: ", (command, "cyan"))
+        screen.command(f"and {counted(count, f'more {noun}')}: ", (command, "cyan"))
         screen.blank()
 
 
@@ -187,4 +187,4 @@ def _footer(screen: Screen, run: Run, page: Page) -> None:
             screen.paragraph("", text, max_lines=3)
     stored = f"{run.run_id} in {page.stored_in}" if page.stored_in else run.run_id
     screen.paragraph(("stored  ", "dim"), stored, style="dim", max_lines=3)
-    screen.line(("view    ", "dim"), (page.view_command, "cyan"))
+    screen.command(("view    ", "dim"), (page.view_command, "cyan"))

@@ -28,25 +28,37 @@ async def call(provider_id: str, request: Request, services: Services) -> Respon
 
     Raises `CallFailed` when an error is final or the attempts are used up.
     """
-    runner = services.suite.runner
-    limiter = services.limiters.get(provider_id)
-    session = services.session(provider_id)
+    retries = services.suite.runner.retries
+    turn = services.turns.get(provider_id)
     attempt = 0
     while True:
         attempt += 1
-        if limiter is not None:
-            await limiter.acquire()
-        started = time.perf_counter()
         try:
-            response = await _within(runner.timeout_ms, session.complete(request))
+            if turn is None:
+                response = await _ask(provider_id, request, services)
+            else:
+                async with turn:
+                    response = await _ask(provider_id, request, services)
         except ProviderError as error:
-            wait = wait_ms(runner.retries, attempt, error, services.random_share)
+            wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
                 raise CallFailed(error, attempt) from None
             await services.clock.sleep(wait / 1_000)
             continue
-        latency_ms = round((time.perf_counter() - started) * 1_000, 3)
-        return msgspec.structs.replace(response, latency_ms=latency_ms, attempts=attempt)
+        return response if attempt == 1 else msgspec.structs.replace(response, attempts=attempt)
+
+
+async def _ask(provider_id: str, request: Request, services: Services) -> Response:
+    """One attempt. Its clock starts when the call itself does: waiting for a turn is not the provider's latency."""
+    limiter = services.limiters.get(provider_id)
+    if limiter is not None:
+        await limiter.acquire()
+    started = time.perf_counter()
+    response = await _within(
+        services.suite.runner.timeout_ms, services.session(provider_id).complete(request)
+    )
+    latency_ms = round((time.perf_counter() - started) * 1_000, 3)
+    return msgspec.structs.replace(response, latency_ms=latency_ms)
 
 
 async def _within(timeout_ms: float | None, answer: Awaitable[Response]) -> Response:

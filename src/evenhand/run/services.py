@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +46,9 @@ class Services:
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
         self._sessions: dict[str, Session] = {}
+        self.turns = {
+            p.id: asyncio.Semaphore(p.calls_at_once) for p in self._providers if p.calls_at_once is not None
+        }
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
         limit = suite.runner.rate_limit
@@ -115,7 +119,8 @@ class _Unopened:
         self._error = error
 
     async def complete(self, request: Request) -> Response:
-        raise self._error
+        # Raised for every cell: without this its traceback would grow each time.
+        raise self._error.with_traceback(None)
 
     async def close(self) -> None:
         return None

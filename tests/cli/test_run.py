@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+
+from evenhand.cli.run import run_options
+from evenhand.errors import UsageError
+from evenhand.model.result import RunDocument
+from support.suites_on_disk import BROKEN, PASSING, SUITE, write_suite
+
+HANG_S = 180
+
+SLOW = """\
+version: 1
+suite: slow
+providers:
+  - id: sleeper
+    type: exec
+    command: [{python}, -c, "import time; open('begun', 'w').close(); time.sleep(600)"]
+prompts: [{{id: say, template: x}}]
+tests: [{{id: waits, assert: [{{type: contains, value: x}}]}}]
+"""
+
+
+def test_failing_suite_exits_1_and_leads_with_the_failures(evenhand) -> None:
+    write_suite(SUITE)
+    done = evenhand("run")
+    assert done.code == 1
+    assert "FAILED wrong/spain" in done.out
+    assert done.out.index("FAILED wrong/spain") < done.out.index("2 passed, 4 failed, 0 errored, 0 skipped")
+    assert "over 6 judged cases; 0 errored" in done.out
+    assert "[red]x[/red] \\x1b[2J" in done.out
+    assert "evenhand view " in done.out
+
+
+def test_passing_suite_exits_0_and_says_nothing_on_the_standard_error(evenhand) -> None:
+    done = evenhand("run", write_suite(PASSING))
+    assert (done.code, done.err) == (0, "")
+    assert "PASSED  1 passed, 0 failed" in done.out
+
+
+def test_document_goes_to_the_standard_output_and_one_line_to_the_standard_error(evenhand) -> None:
+    write_suite(SUITE)
+    done = evenhand("run", "--format", "json")
+    document = msgspec.json.decode(done.out, type=RunDocument)
+    assert (document.exit_code, document.summary.failed, len(document.cases)) == (1, 4, 6)
+    assert done.err.startswith("FAILED: 2 passed, 4 failed, 0 errored, 0 skipped in ")
+    assert done.err.endswith(f"; run {document.run_id}\n")
+
+
+def test_several_reports_of_one_run(evenhand) -> None:
+    write_suite(SUITE)
+    done = evenhand("run", "--format", "table", "--out", "json=out/run.json", "--out", "junit=out/run.xml")
+    assert done.code == 1
+    assert "FAILED wrong/spain" in done.out
+    names = [case.get("name") for case in ET.parse("out/run.xml").iter("testcase")]
+    assert len(set(names)) == 6
+    cases = json.loads(Path("out/run.json").read_text())["cases"]
+    assert [case["cell"]["test_id"] for case in cases] == ["right/france"] * 2 + ["wrong/spain"] * 4
+    assert sorted(os.listdir("out")) == ["run.json", "run.xml"]
+
+
+def test_selection_reaches_the_engine(evenhand) -> None:
+    write_suite(SUITE)
+    options = (
+        "--tag",
+        "smoke",
+        "--filter",
+        "right/*",
+        "--provider",
+        "parrot",
+        "--prompt",
+        "turns",
+        "--repeat",
+        "2",
+    )
+    done = evenhand("run", *options, "--format", "jsonl")
+    cells = [json.loads(line)["cell"] for line in done.out.splitlines()]
+    assert [(cell["test_id"], cell["prompt_id"], cell.get("repeat", 0)) for cell in cells] == [
+        ("right/france", "turns", 0),
+        ("right/france", "turns", 1),
+    ]
+    assert done.code == 0
+
+
+def test_fail_fast_ends_the_run_early_and_says_so(evenhand) -> None:
+    write_suite(SUITE)
+    done = evenhand("run", "--fail-fast", "-j", "1")
+    assert done.code == 1
+    assert "the run was ended early by its limit on failures" in done.out
+    assert "3 of 6 planned cells ran" in done.out
+
+
+def test_failed_runs_only_what_failed(evenhand) -> None:
+    write_suite(SUITE)
+    evenhand("run")
+    done = evenhand("run", "--failed", "--format", "jsonl")
+    assert {json.loads(line)["cell"]["test_id"] for line in done.out.splitlines()} == {"wrong/spain"}
+
+
+def test_broken_suite_exits_2_with_every_problem_and_no_traceback(evenhand) -> None:
+    write_suite(BROKEN)
+    done = evenhand("run", "--out", "json=run.json")
+    assert done.code == 2
+    assert done.out == ""
+    assert "did you mean 'echo'?" in done.err
+    assert "did you mean 'assert'?" in done.err
+    assert done.err.endswith("error: 2 problems found\n")
+    assert "Traceback" not in done.err
+    assert not Path("run.json").exists()
+
+
+def test_warnings_are_errors_where_strict(evenhand) -> None:
+    write_suite(PASSING.replace("assert: [{type: contains, value: Paris}]", "threshold: 0"))
+    assert evenhand("run", "--allow-unchecked").err.startswith("warning: ")
+    done = evenhand("run", "--strict")
+    assert done.code == 2
+    assert done.out == ""
+    assert "found\n" in done.err
+
+
+def test_an_output_that_cannot_be_written_is_found_before_the_run(evenhand) -> None:
+    write_suite(PASSING)
+    Path("folder").mkdir()
+    done = evenhand("run", "--format", "json", "--out", "folder")
+    assert done.code == 2
+    assert done.err == "error: --out 'folder' cannot be written: folder is a folder\n"
+    assert evenhand("runs").err == "there are no runs yet; start one with `evenhand run`\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--provider", "parot"], "no provider 'parot' in the suite; did you mean 'parrot'?"),
+        (["--fail-fast", "--max-failures", "3"], "--fail-fast means --max-failures 1"),
+        (["--no-retries", "--retries", "2"], "--no-retries contradicts --retries 2"),
+        (["--format", "xml"], "'xml' is not one of"),
+        (["--repeat", "0"], "0 is not in the range"),
+        (["--timeout-ms", "0"], "0.0 is not in the range"),
+        (["--fialed"], "--failed"),
+        (["a", "b"], "unexpected extra argument"),
+    ],
+)
+def test_wrong_options_exit_2_and_say_what_to_do(evenhand, arguments: list[str], message: str) -> None:
+    write_suite(PASSING)
+    done = evenhand("run", *([] if arguments[0] == "a" else ["."]), *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_options_of_the_command_line_become_those_of_the_library() -> None:
+    options = run_options(
+        tags=("a",), fail_fast=True, no_retries=True, resume_run="01J", repeat=3, timeout_ms=5.0
+    )
+    assert (options.tags, options.max_failures, options.retries) == (("a",), 1, 0)
+    assert (options.resume, options.resume_run, options.repeat, options.timeout_ms) == (True, "01J", 3, 5.0)
+    assert run_options(retries=0, no_retries=True).retries == 0
+    assert run_options().retries is None
+    with pytest.raises(UsageError):
+        run_options(fail_fast=True, max_failures=2)
+
+
+def process(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "evenhand", *arguments], **options)  # type: ignore[call-overload]
+
+
+def test_an_interrupted_run_ends_with_130_and_a_partial_report(evenhand, tmp_path: Path) -> None:
+    write_suite(SLOW.format(python=json.dumps(sys.executable)))
+    running = process("run", "--format", "json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline_s = time.monotonic() + HANG_S
+    while not Path("begun").exists() and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=HANG_S)
+    assert running.returncode == 130
+    assert json.loads(out)["status"] == "interrupted"
+
+
+def test_a_terminal_sees_progress_on_the_standard_error_only(evenhand, tmp_path: Path) -> None:
+    write_suite(PASSING)
+    outer, inner = pty.openpty()
+    running = process("run", "--format", "json", stdout=subprocess.PIPE, stderr=inner)
+    out, _ = running.communicate(timeout=HANG_S)
+    os.close(inner)
+    seen = b""
+    with contextlib.suppress(OSError):  # Linux says EIO at the end of a terminal's output.
+        while chunk := os.read(outer, 65_536):
+            seen += chunk
+    os.close(outer)
+    assert json.loads(out)["exit_code"] == 0
+    assert b"\r\x1b[K" in seen
+    assert b"PASSED: 1 passed" in seen
+
+
+def test_no_progress_is_drawn_where_nobody_wants_it(evenhand, tmp_path: Path) -> None:
+    write_suite(PASSING)
+    outer, inner = pty.openpty()
+    running = process("run", "--no-progress", "--format", "json", stdout=subprocess.PIPE, stderr=inner)
+    running.communicate(timeout=HANG_S)
+    assert b"\r\x1b[K" not in os.read(outer, 65_536)
+    os.close(inner)
+    os.close(outer)
+
+
+def test_a_reader_that_goes_away_does_not_change_the_verdict(evenhand) -> None:
+    write_suite(PASSING)
+    reading, writing = os.pipe()
+    os.close(reading)
+    running = process("run", "--format", "json", stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    _, err = running.communicate(timeout=HANG_S)
+    assert running.returncode == 0
+    assert b"Traceback" not in err
+
+
+def test_a_full_disk_at_the_end_is_3_and_names_the_way_back(evenhand) -> None:
+    write_suite(PASSING)
+    with open("/dev/full", "wb") as full:
+        running = process("run", "--format", "json", stdout=full, stderr=subprocess.PIPE)
+        _, err = running.communicate(timeout=HANG_S)
+    assert running.returncode == 3
+    assert (
+        b"error: the standard output cannot be written: No space left on device; the run is stored: `evenhand view"
+        in err
+    )
+    assert b"Traceback" not in err
+
+
+def test_more_is_told_on_the_standard_error_where_it_is_asked_for(evenhand) -> None:
+    write_suite(PASSING)
+    done = evenhand("-v", "run")
+    assert "evenhand: loaded evenhand.yaml in " in done.err
+    assert "evenhand: results go to " in done.err

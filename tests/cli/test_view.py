@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from support.suites_on_disk import PASSING, SUITE, write_suite
+
+MATRIX = """\
+version: 1
+providers: [{id: parrot, type: echo}]
+prompts: [{id: say, template: "{{ n }}"}]
+tests:
+  - {id: sum, matrix: {n: ["1", "2"]}, assert: [{type: equals, value: "1"}]}
+"""
+
+
+@pytest.fixture
+def ran(evenhand):
+    """The command line after a run of the suite with failures."""
+    write_suite(SUITE)
+    assert evenhand("run").code == 1
+    return evenhand
+
+
+def test_the_latest_run_is_shown_as_it_was_and_exits_0(ran) -> None:
+    done = ran("view")
+    assert (done.code, done.err) == (0, "")
+    assert "FAILED wrong/spain" in done.out
+    assert "2 passed, 4 failed" in done.out
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(ran) -> None:
+    run_id = json.loads(ran("view", "--format", "json").out)["run_id"]
+    write_suite(PASSING, Path("other"))
+    ran("run", "other")
+    assert "PASSED  1 passed" in ran("view").out
+    assert "2 passed, 4 failed" in ran("view", run_id).out
+    assert json.loads(ran("view", run_id, "--format", "json").out)["run_id"] == run_id
+
+
+def test_an_unknown_run_exits_2(ran) -> None:
+    done = ran("view", "01XXXXXXXX")
+    assert done.code == 2
+    assert done.err.startswith("error: there is no run '01XXXXXXXX'; ")
+
+
+def test_failed_shows_every_failure_in_turn(ran) -> None:
+    assert ran("view", "--failed").out.count("FAILED wrong/spain") == 4
+
+
+def test_failed_narrows_documents_and_their_counts(ran) -> None:
+    document = json.loads(ran("view", "--failed", "--format", "json").out)
+    assert {case["status"] for case in document["cases"]} == {"fail"}
+    assert (document["summary"]["total"], document["summary"]["failed"]) == (4, 4)
+    suite = ET.fromstring(ran("view", "--failed", "--format", "junit").out)[0]
+    assert (suite.get("tests"), len(suite.findall("testcase"))) == ("4", 4)
+
+
+def test_failed_of_a_passing_run_says_that_nothing_failed(evenhand) -> None:
+    write_suite(PASSING)
+    evenhand("run")
+    done = evenhand("view", "--failed")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("nothing failed or errored in run ")
+
+
+@pytest.mark.parametrize("selector", ["wrong/spain", "wrong/*", "*spain"])
+def test_a_case_is_shown_in_full(ran, selector: str) -> None:
+    done = ran("view", "--case", selector)
+    assert done.out.count("FAILED wrong/spain") == 4
+    assert "output\n│ Barcelona [red]x[/red] \\x1b[2J\n" in done.out
+    assert "vars\n│ answer: Barcelona" in done.out
+
+
+def test_a_case_is_found_by_its_key(ran) -> None:
+    key = json.loads(ran("view", "--format", "jsonl").out.splitlines()[-1])["case_key"]
+    assert ran("view", "--case", key).out.count("FAILED wrong/spain") == 1
+    [line] = ran("view", "--case", key, "--format", "jsonl").out.splitlines()
+    assert json.loads(line)["case_key"] == key
+
+
+def test_an_id_with_brackets_is_no_glob(evenhand) -> None:
+    write_suite(MATRIX)
+    evenhand("run")
+    done = evenhand("view", "--case", "sum[n=2]", "--format", "jsonl")
+    assert [json.loads(line)["cell"]["test_id"] for line in done.out.splitlines()] == ["sum[n=2]"]
+
+
+def test_an_unknown_case_exits_2_with_the_nearest_id(ran) -> None:
+    done = ran("view", "--case", "wrong/spian")
+    assert done.code == 2
+    assert "has no case 'wrong/spian'; did you mean 'wrong/spain'?" in done.err
+    assert ran("view", "--case", "0" * 16).code == 2
+
+
+def test_case_and_failed_together_are_both_meant(ran) -> None:
+    done = ran("view", "--case", "right/*", "--failed", "--format", "jsonl")
+    assert (done.code, done.out) == (0, "")
+
+
+def test_a_stored_run_can_be_written_in_any_format_again(ran) -> None:
+    assert ran("view", "--out", "junit=report.xml", "--out", "md=report.md").code == 0
+    assert ET.parse("report.xml").getroot().tag == "testsuites"
+    assert Path("report.md").read_text().startswith("## ❌ FAILED: `capitals`")
+
+
+def test_runs_of_a_suite_elsewhere_are_found_with_suite(
+    evenhand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("EVENHAND_HOME")
+    folder = tmp_path / "else where"
+    write_suite(PASSING, folder)
+    done = evenhand("run", folder)
+    command = done.out.splitlines()[-1]
+    assert command.startswith("view    evenhand view ")
+    assert command.endswith(f" --suite '{folder}'")
+    assert (folder / ".evenhand").is_dir()
+    assert evenhand("view").code == 2
+    assert "PASSED" in evenhand("view", "--suite", folder).out
