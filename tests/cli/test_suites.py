@@ -38,3 +38,17 @@ def test_what_the_suites_own_code_prints_leaves_the_report_whole(evenhand: Calla
         "loading",
         "answering",
     ]
+
+
+def test_a_wrong_case_of_a_generator_is_named_in_a_file_that_stays(
+    evenhand: Callable[..., Any], tmp_path: Path
+) -> None:
+    Path("evenhand.yaml").write_text(SUITE, encoding="utf-8")
+    Path("app.py").write_text(APP, encoding="utf-8")
+    Path("cases.py").write_text("def make():\n    yield {'vras': {}}\n", encoding="utf-8")
+    done = evenhand("run")
+    assert done.code == 2
+    assert "unknown key 'vras'; did you mean 'vars'?" in done.err
+    (kept,) = (tmp_path / "state" / "generated").glob("*.jsonl")
+    assert f"{kept.name}:1:" in done.err
+    assert (tmp_path / "state" / ".gitignore").is_file()
