@@ -128,9 +128,10 @@ class WorkerPool:
         worker.head_since = asyncio.get_running_loop().time()
         try:
             await worker.start()
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # ValueError: a system that hands no open channel to a child.
             self._starting -= 1
-            self._fail_waiting(f"the worker cannot be started: {error.strerror or error}")
+            self._fail_waiting(f"the worker cannot be started: {error}")
             return
         except BaseException:
             self._starting -= 1

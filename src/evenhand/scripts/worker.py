@@ -11,7 +11,6 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -184,4 +183,3 @@ class _Tail(asyncio.Protocol):
 
 _decode_reply = msgspec.json.Decoder(Reply).decode
 decode_answer = msgspec.json.Decoder(Answer).decode
-IS_SUPPORTED = sys.platform != "win32"
