@@ -16,7 +16,7 @@ from evenhand.config.decode import decode
 from evenhand.config.document import Written
 from evenhand.config.findings import Place
 from evenhand.config.regular_file import read_bounded_text, reason_of
-from evenhand.config.sandbox import FILE_PREFIX, FoundFile, Sandbox
+from evenhand.config.sandbox import FoundFile, Sandbox
 from evenhand.config.sources.function import cases_of, check_module
 from evenhand.config.sources.program import Finished, run_program
 from evenhand.config.sources.spool import (
@@ -29,6 +29,7 @@ from evenhand.config.sources.spool import (
 from evenhand.config.wording import found
 from evenhand.errors import GeneratorError, Problem, SuiteError
 from evenhand.io.protocol import PROTOCOL_ENV, envelope
+from evenhand.io.target import FILE_PREFIX
 from evenhand.text.excerpt import escaped, quoted
 
 MAX_LABEL = 60
