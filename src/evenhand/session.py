@@ -15,7 +15,7 @@ from evenhand.analysis.verdict import exit_code
 from evenhand.errors import ExitCode, StoreError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
+from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
 from evenhand.model.suite import Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
@@ -29,8 +29,6 @@ Meta = msgspec.Meta
 
 BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
-
-NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):

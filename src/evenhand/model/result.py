@@ -26,6 +26,10 @@ class CaseStatus(enum.StrEnum):
     XPASS = "xpass"
 
 
+NOT_PASSING = (CaseStatus.FAIL, CaseStatus.XPASS, CaseStatus.ERROR)
+"""How the cells ended that somebody must look at, and that keep a run from exit code 0."""
+
+
 class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which combination a result belongs to."""
 
