@@ -123,12 +123,6 @@ class Sandbox:
         return FoundFile(real, normal.replace(os.sep, "/"), str(self.directory / normal), size_bytes)
 
 
-def find_repository(directory: Path) -> Path | None:
-    """The root of the repository that a folder belongs to, or None."""
-    folder = directory.resolve()
-    return next((path for path in (folder, *folder.parents) if os.path.lexists(path / ".git")), None)
-
-
 def _path_in(reference: str) -> str:
     """The path of a reference, with `/` between its parts."""
     path = reference.removeprefix(FILE_PREFIX)
