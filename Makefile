@@ -48,10 +48,8 @@ docs: setup ## write the generated part of the documents anew
 docs-check: setup ## fail if the generated part of the documents is stale
 	$(BIN)/python tools/generate_reference.py --check
 
-requirements: setup ## lock requirements/*.txt to the newest versions that pyproject.toml and dev.in allow
+requirements: setup ## lock requirements/dev.txt to the newest versions that pyproject.toml and dev.in allow
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		--no-annotate --upgrade --output-file requirements/runtime.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 		--no-annotate --upgrade --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 

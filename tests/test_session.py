@@ -52,6 +52,39 @@ def test_run_is_stored_and_counted(tmp_path: Path) -> None:
     assert len(results(tmp_path, finished.run)) == 20
 
 
+def test_run_keeps_the_suite_as_it_was_put_together(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    snapshots = []
+    for value in ("7", "7", "8"):
+        path = tmp_path / "evenhand.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace('"7"', f'"{value}"'), encoding="utf-8")
+        run = run_suite(load_suite(tmp_path), RunOptions(filters=("case-1",))).run
+        with open_store(store_path(tmp_path / ".evenhand")) as store:
+            snapshots.append((store.find(run.run_id).config_snapshot, run.config_digest))
+    (first, digest), again, (changed, other) = snapshots
+    assert again == (first, digest)
+    assert first["prompts"] == [{"id": "ask", "template": "number {{ n }}"}]
+    assert first["tests"] == ["file://cases.jsonl"]
+    assert first["defaults"] != changed["defaults"]
+    assert digest.startswith("sha256:")
+    assert digest != other
+
+
+def test_snapshot_of_a_suite_holds_no_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "very-secret-value")
+    write_suite(tmp_path)
+    path = tmp_path / "evenhand.yaml"
+    text = path.read_text(encoding="utf-8").replace("id: app", 'id: app, label: "${env:SERVICE_TOKEN}"')
+    path.write_text(text + "description: very-secret-value\n", encoding="utf-8")
+    run = run_suite(load_suite(tmp_path)).run
+    with open_store(store_path(tmp_path / ".evenhand")) as store:
+        snapshot = store.find(run.run_id).config_snapshot
+    assert snapshot["providers"] == [{"id": "app", "label": "${env:SERVICE_TOKEN}", "type": "echo"}]
+    assert snapshot["description"] == "[redacted]"
+
+
 def test_run_that_is_not_saved_leaves_nothing_on_disk(tmp_path: Path) -> None:
     finished = run_suite(load_suite(write_suite(tmp_path)), save=False)
     assert finished.summary.total == len(list(finished.cases())) == 20

@@ -15,7 +15,7 @@ from evenhand.analysis.verdict import exit_code
 from evenhand.errors import ExitCode, StoreError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
+from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
 from evenhand.model.suite import Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
@@ -29,8 +29,6 @@ Meta = msgspec.Meta
 
 BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
-
-NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -235,8 +233,9 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         suite_path=str(suite.path.resolve()),
         started_at=utc_now(),
         evenhand_version=__version__,
-        config_digest=suite.digests.get("suite", ""),
-        digests={name: digest for name, digest in suite.digests.items() if name != "suite"},
+        config_digest=suite.digest,
+        config_snapshot=suite.snapshot,
+        digests=dict(suite.digests),
         git=git_state(suite.directory),
         filters=plan.filters,
         repeat=plan.repeat,

@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
     epilog="Exit codes: 0 all that was checked held, 1 something did not, 2 the suite or the command is wrong, "
     "3 the machinery broke, 130 interrupted.",
 )
-@click.option("-v", "--verbose", count=True, help="Say more on the standard error; twice for all.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more on the standard error.")
 @click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -84,15 +84,15 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "-V", "--version", message="evenhand %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, verbose: int, color: str) -> None:
+def cli(ctx: click.Context, verbose: bool, color: str) -> None:
     """Test systems built on language models.
 
     A suite names providers, prompts, cases and assertions; evenhand runs every combination and says in one exit code
     whether the system got worse, the suite is wrong, or the machinery broke.
     """
-    ctx.obj = Terminal("always" if color == "always" else "never" if color == "never" else "auto", verbose)
+    ctx.obj = Terminal("always" if color == "always" else "never" if color == "never" else "auto")
     if verbose:
-        _log(verbose)
+        _log()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -166,11 +166,11 @@ def _tame_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _log(verbosity: int) -> None:
+def _log() -> None:
     import logging
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logger = logging.getLogger("evenhand")
     logger.handlers = [handler]
-    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    logger.setLevel(logging.INFO)

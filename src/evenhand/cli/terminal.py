@@ -18,10 +18,9 @@ WIDTH_ELSEWHERE = 100
 
 
 class Terminal(NamedTuple):
-    """The wishes that hold for every command. `verbosity` counts `-v`."""
+    """The wishes that hold for every command."""
 
     color: ColorChoice = "auto"
-    verbosity: int = 0
 
     def has_color(self, stream: IO[Any], environ: Mapping[str, str] = os.environ) -> bool:
         """Whether to colour what goes to a stream: what was asked for, else NO_COLOR, FORCE_COLOR, a terminal."""

@@ -31,12 +31,13 @@ from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
 from evenhand.config.question_digest import digest_of
-from evenhand.config.sandbox import Sandbox, find_repository
+from evenhand.config.sandbox import Sandbox
 from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.config.turns import TurnReader
+from evenhand.io.repository import find_repository
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.template import Engine

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evenhand.errors import Location, Problem
+from evenhand.io.repository import find_repository
 from evenhand.registry import nearest
 
 FILE_PREFIX = "file://"
@@ -67,11 +68,7 @@ def target_problems(text: str, directory: Path, allowed_outside: tuple[Path, ...
 
 def enclosing_root(directory: Path) -> Path:
     """The root of the repository that holds a folder; the folder itself where there is none."""
-    resolved = directory.resolve()
-    for folder in (resolved, *resolved.parents):
-        if (folder / ".git").exists():
-            return folder
-    return resolved
+    return find_repository(directory) or directory.resolve()
 
 
 def _missing_file(file: Path, written: str) -> Problem:

@@ -62,7 +62,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.total + self.cache_write_tokens
 
 
-class TestInfo(msgspec.Struct, frozen=True, kw_only=True):
+class TestInfo(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The part of a case that a provider may see."""
 
     __test__ = False
@@ -71,7 +71,7 @@ class TestInfo(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One finished question to one provider: everything rendered, nothing left to resolve.
 
     A prompt written as text arrives in `text`; one written as turns in `transcript`; a case without a prompt has
@@ -108,7 +108,7 @@ def message_text(message: Message) -> str:
     return "" if message.content is None else str(message.content)
 
 
-class Response(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What one call brought back. A Python function under test may return one to report more than its output.
 
     `output` is text or, where a system answers with structured data, a JSON value. `cost_usd` and `usage` stay

@@ -20,11 +20,11 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The verdict of one assertion: a status, a finite score where something was judged, and the reason.
 
     `parts` holds the outcomes of members for kinds that combine several; `named_scores` further figures that a
-    script or checker reports. `note` marks a verdict that holds only because a budget could not be enforced.
+    script or checker reports. `unenforced` marks a verdict that holds only because a budget could not be enforced.
     """
 
     status: Status

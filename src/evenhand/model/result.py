@@ -39,7 +39,11 @@ class CaseStatus(enum.StrEnum):
     XPASS = "xpass"
 
 
-class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+NOT_PASSING = (CaseStatus.FAIL, CaseStatus.XPASS, CaseStatus.ERROR)
+"""How the cells ended that somebody must look at, and that keep a run from exit code 0."""
+
+
+class CellKey(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Which combination a result belongs to."""
 
     provider_id: str
@@ -54,7 +58,7 @@ class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return hashlib.sha256(key).hexdigest()[:16]
 
 
-class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """One assertion of a cell and what it found. `criteria` is the assertion as written."""
 
     kind: str
@@ -74,7 +78,7 @@ class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     unenforced: bool = False
 
 
-class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Everything learned from one cell: exactly one per cell, whatever happens."""
 
     cell: CellKey

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -18,7 +19,7 @@ Meta = msgspec.Meta
 
 
 class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a failed call is repeated. Attempt n waits up to `initial_ms * 2**(n-1)`, at most `max_ms`."""
+    """How a failed call is repeated. After attempt n it waits up to `initial_ms * 2**(n-1)`, at most `max_ms`."""
 
     max: Annotated[int, Meta(ge=0, le=100, description="Further attempts after the first.")] = 2
     initial_ms: Annotated[float, Meta(ge=0, description="Longest wait before the second attempt.")] = 500
@@ -156,6 +157,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     def directory(self) -> Path:
         """The folder of the suite's file."""
         return self.path.parent
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hex digits over the digests of the parts: equal where the whole question is."""
+        parts = "".join(f"{name}:{self.digests[name]}\n" for name in sorted(self.digests))
+        return f"sha256:{hashlib.sha256(parts.encode()).hexdigest()}"
 
     @property
     def name(self) -> str:

@@ -64,10 +64,13 @@ async def _ask(provider_id: str, request: Request, services: Services) -> Respon
 async def _within(timeout_ms: float | None, answer: Awaitable[Response]) -> Response:
     if timeout_ms is None:
         return await answer
+    limit = asyncio.timeout(timeout_ms / 1_000)
     try:
-        async with asyncio.timeout(timeout_ms / 1_000):
+        async with limit:
             return await answer
     except TimeoutError:
+        if not limit.expired():
+            raise  # The session's own, which says nothing about this limit.
         raise ProviderError(
             f"no answer within {timeout_ms:g} ms", ErrorClass.PROVIDER_TIMEOUT, retriable=True
         ) from None

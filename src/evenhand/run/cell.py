@@ -31,21 +31,24 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
     started = time.perf_counter()
     progress = _Progress()
     limit_ms = services.suite.runner.case_timeout_ms
+    limit = None if limit_ms is None else asyncio.timeout(limit_ms / 1_000)
     try:
-        if limit_ms is None:
+        if limit is None:
             return await _run(cell, services, progress, started)
-        async with asyncio.timeout(limit_ms / 1_000):
+        async with limit:
             return await _run(cell, services, progress, started)
-    except TimeoutError:
-        message = f"the case took longer than {limit_ms:g} ms"
-        error: ClassifiedError = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
     except CallFailed as failure:
         progress.attempts = failure.attempts
-        error = failure.error
+        error: ClassifiedError = failure.error
     except TemplateError as failure:
         error = failure
     except Exception as failure:  # noqa: BLE001  (a fault of ours costs this cell, never the run)
-        error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
+        # A `TimeoutError` may also come out of a session: only the limit itself knows whether it was reached.
+        if limit is not None and limit.expired():
+            message = f"the case took longer than {limit_ms:g} ms"
+            error = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
+        else:
+            error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
     return _unanswered(cell, services, progress, error, started)
 
 

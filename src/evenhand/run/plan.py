@@ -17,7 +17,7 @@ from evenhand.text.glob import matches_glob
 Named = TypeVar("Named", Provider, Prompt)
 
 
-class Cell(msgspec.Struct, frozen=True):
+class Cell(msgspec.Struct, frozen=True, gc=False):
     """One combination to ask and judge. `index` is its place in the whole plan, whatever is left out of the run."""
 
     index: int

@@ -18,7 +18,7 @@ class ScoreOverflow(ArithmeticError):
     """A weighted mean that is not a finite number."""
 
 
-class Weighed(msgspec.Struct, frozen=True):
+class Weighed(msgspec.Struct, frozen=True, gc=False):
     """One assertion's outcome and its share in the mean."""
 
     outcome: Outcome

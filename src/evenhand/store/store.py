@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from evenhand.errors import StoreError
-from evenhand.model.result import CaseResult, CaseStatus, Run, RunStatus
+from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect, transaction
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
@@ -25,9 +25,6 @@ from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
 __all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
-
-FAILED_STATUSES = (CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS)
-"""How the cells ended that keep a run from exit code 0."""
 
 
 def open_store(path: Path | None) -> RunStore:
@@ -132,8 +129,8 @@ class RunStore:
 
     def failed_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of a run's results that are `fail`, `error` or `xpass`."""
-        marks = ",".join("?" * len(FAILED_STATUSES))
-        return self._keys(run_id, f" AND status IN ({marks})", FAILED_STATUSES)
+        marks = ",".join("?" * len(NOT_PASSING))
+        return self._keys(run_id, f" AND status IN ({marks})", NOT_PASSING)
 
     # Ends
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from evenhand.template.display import TooDeep, debug_text, integer_text, sorted_keys
 from evenhand.template.faults import MAX_LEVELS, FilterError, LimitExceeded, Meter, UnusableValue
+from evenhand.text.surrogates import is_encodable
 
 _INT64 = range(-(2**63), 2**63)
 _PLAIN = frozenset({bool, float, type(None)})
@@ -153,15 +154,6 @@ def wrap(value: Any, meter: Meter, level: int = 1) -> Any:
 
 
 UNPAIRED = "holds an unpaired surrogate character, which is no text that a template can print"
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a text is free of unpaired surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def plain(value: Any) -> Any:
