@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import note
 from evenhand.config.load import load_suite
 from evenhand.errors import SuiteError
@@ -29,7 +30,8 @@ def loaded(
 ) -> Suite:
     """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
     began = time.perf_counter()
-    suite = load_suite(path, generators=generators, allow_outside=allow_outside)
+    with reserved_stdout():  # A generator is code under test too.
+        suite = load_suite(path, generators=generators, allow_outside=allow_outside)
     log.info("loaded %s in %.0f ms", suite.path, (time.perf_counter() - began) * 1_000)
     if strict and suite.warnings:
         raise SuiteError(list(suite.warnings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -53,12 +54,16 @@ def note(text: str) -> None:
     """Tell the person at the terminal something that is not a result."""
     from evenhand.report.visible import visible
 
-    print(visible(text), file=sys.stderr)
+    # Nothing is lost where nobody can be told: code under test may have closed the stream.
+    with contextlib.suppress(OSError, ValueError):
+        print(visible(text), file=sys.stderr)
 
 
 def give_up_stdout() -> None:
     """Let what is still to be flushed go nowhere: the standard output failed, its last flush must not."""
+    from evenhand.cli.reserved import stdout
+
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout().fileno())
     except (OSError, ValueError):
         return
