@@ -76,7 +76,7 @@ def test_case_id_used_twice_is_refused(tmp_path: Path) -> None:
     test = "{id: same, vars: {word: hi}, assert: [{type: contains, value: hi}]}"
     code, said, cases = run(tmp_path, HEAD + f"tests: [{test}, {test}]\n")
     assert (code, cases) == (2, [])
-    assert "'same' is used twice" in said
+    assert "duplicate case id 'same'" in said
 
 
 @contextmanager

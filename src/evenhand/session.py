@@ -203,7 +203,7 @@ def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | 
     if options.resume_run is not None:
         run = store.find(options.resume_run)
     else:
-        found = store.unfinished(str(suite.path))
+        found = store.unfinished(suite.path.resolve())
         if found is None:
             raise UsageError(f"no unfinished run of {suite.path}; start one with `evenhand run`")
         run = found
@@ -231,7 +231,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     )
     if not options.failed:
         return Plan(suite, filters, repeat=options.repeat)
-    last = store.find("latest", suite_path=suite.path)
+    last = store.find("latest", suite_path=suite.path.resolve())
     keys = store.failed_keys(last.run_id)
     if not keys:
         what = "nothing failed" if last.summary.total else "nothing was run"
@@ -245,7 +245,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         run_id=new_run_id(),
         project=suite.project,
         suite=suite.suite,
-        suite_path=str(suite.path),
+        suite_path=str(suite.path.resolve()),
         started_at=utc_now(),
         evenhand_version=__version__,
         config_digest=suite.digests.get("suite", ""),

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pytest
 
-from evenhand.io.call_loop import CallLoop, CodeRaised
-from evenhand.io.threads import MAX_STUCK, TooManyStuck
+from evenhand.io.call_loop import CallLoop
+from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
 from support.programs import run
 
 T = TypeVar("T")
@@ -92,15 +94,47 @@ def test_a_loop_is_shared_until_it_is_blocked():
     using(body)
 
 
-def test_closing_ends_the_thread_whatever_still_runs_on_it():
+def test_closing_ends_the_thread():
+    using(lambda calls: calls.call(squared, 2))
+    assert live_threads() == 0
+
+
+def test_closing_does_not_wait_for_what_ignores_its_cancellation():
     release = threading.Event()
 
     async def body(calls: CallLoop) -> None:
         await given_up(calls, ignores_everything, release)
 
     using(body)
+    (left,) = (thread for thread in threading.enumerate() if thread.name.startswith("test-lane"))
     release.set()
-    assert live_threads() == 0
+    left.join(30)
+    assert not left.is_alive()
+
+
+def test_a_process_ends_whatever_its_coroutines_ignore():
+    script = """
+import asyncio
+from evenhand.io.call_loop import CallLoop
+
+async def ignores_everything(argument):
+    while True:
+        try:
+            await asyncio.sleep(0.01)
+        except BaseException:
+            pass
+
+async def main():
+    calls = CallLoop("lane")
+    try:
+        async with asyncio.timeout(0.1):
+            await calls.call(ignores_everything, None)
+    except TimeoutError:
+        calls.close()
+
+asyncio.run(main())
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=120, check=False).returncode == 0
 
 
 def test_calls_that_ignore_their_cancellation_do_not_pile_up_without_end():

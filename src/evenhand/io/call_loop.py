@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
-from evenhand.io.threads import MAX_STUCK, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
 
 T = TypeVar("T")
 
@@ -22,14 +22,6 @@ NOTICE_S = 0.25
 """Seconds that a loop gets to take notice of a cancellation; one that does not is blocked."""
 CLOSE_S = 1.0
 """Seconds that what still runs on a loop gets to end when it is closed."""
-
-
-class CodeRaised(Exception):
-    """What code under test raised. It may be anything, `KeyboardInterrupt` too, and must not be taken for ours."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(str(type(error)))
-        self.error = error
 
 
 class _Call:
@@ -144,14 +136,18 @@ class _Lane:
         self._finish()
 
     def _finish(self) -> None:
-        """Give what still runs a moment to end, and close the loop."""
+        """End what still runs, and close the loop.
+
+        A coroutine that ignores its cancellation is run on until it ends by itself, or with the process: dropped, it
+        would ignore that too, for ever, in whichever thread the collector happens to run.
+        """
         with contextlib.suppress(BaseException):
             self._loop.set_exception_handler(_say_nothing)
             tasks = asyncio.all_tasks(self._loop)
             for task in tasks:
                 task.cancel()
             if tasks:
-                self._loop.run_until_complete(asyncio.wait(tasks, timeout=CLOSE_S / 2))
+                self._loop.run_until_complete(asyncio.wait(tasks))
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         with contextlib.suppress(BaseException):
             self._loop.close()

@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
-from evenhand.io.call_loop import CallLoop, CodeRaised
+from evenhand.io.call_loop import CallLoop
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
-from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
 from evenhand.model.exchange import Message, Request, Response, ToolCall
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
@@ -115,7 +115,7 @@ class PythonSession:
         try:
             if self._is_async:
                 return await self._loop.call(function, request)
-            returned = await self._threads.call(_guarded(function), request)
+            returned = await self._threads.call(function, request)
             return await self._loop.call(_itself, returned) if inspect.isawaitable(returned) else returned
         except TooManyStuck:
             message = (
@@ -154,18 +154,6 @@ class PythonSession:
     def _unreadable(self, error: BaseException) -> ProviderError:
         message = f"what {self._target} returned cannot be read: it raised {raised(error)}"
         return ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=traceback_details(error))
-
-
-def _guarded(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The function, whatever it raises wrapped: an interruption of its own making must not end the run."""
-
-    def call(argument: Any) -> Any:
-        try:
-            return function(argument)
-        except BaseException as error:  # noqa: BLE001  (code under test may raise anything, `SystemExit` too)
-            raise CodeRaised(error) from None
-
-    return call
 
 
 async def _itself(awaitable: Awaitable[Any]) -> Any:

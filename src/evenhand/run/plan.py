@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
@@ -13,11 +12,9 @@ from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.registry import nearest
+from evenhand.text.glob import matches_glob
 
 Named = TypeVar("Named", Provider, Prompt)
-
-COUNT_EXACTLY_UP_TO = 50_000
-"""Cases that are read through to count a plan's cells; larger suites are only estimated."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -85,15 +82,20 @@ class Plan:
                             yield Cell(index, case, provider, prompt, key, case_key)
 
     def total(self) -> int | None:
-        """How many cells the run has, or None where only reading a large suite through could tell."""
-        if len(self.suite.cases) <= COUNT_EXACTLY_UP_TO:
+        """How many cells the run has, as far as the cases in memory and the number of the others tell.
+
+        None where only reading files through once more could tell; too high where cases in files are not for every
+        provider.
+        """
+        cases = self.suite.cases
+        if cases.is_held:
             if self._only_keys is not None:
                 return sum(1 for _ in self.cells())
             asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
         elif self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
         else:
-            asked = len(self.suite.cases) * len(self.providers)
+            asked = len(cases) * len(self.providers)
         return asked * len(self.prompts) * self.repeat - len(self._without_keys)
 
     def _wants(self, case_key: str) -> bool:
@@ -105,12 +107,13 @@ class Plan:
 def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:
     """Whether filters leave a case in: it has one of the tags and its id matches one of the globs.
 
-    `*` crosses `/`. A filter that is the very id matches too, since ids of matrix cases hold brackets.
+    `*` crosses `/` and `{a,b}` is a choice. A filter that is the very id matches too, since ids of matrix cases hold
+    brackets.
     """
     if filters.tags and not any(tag in tags for tag in filters.tags):
         return False
     patterns = filters.filters
-    return not patterns or any(test_id == p or fnmatch.fnmatchcase(test_id, p) for p in patterns)
+    return not patterns or any(test_id == p or matches_glob(test_id, p) for p in patterns)
 
 
 def _admits(case: Case, provider_id: str) -> bool:
