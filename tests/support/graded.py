@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 from evenhand.errors import ErrorClass, GraderError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, failed, passed
-from evenhand.run.scoring import meets
+from evenhand.model.outcome import Outcome, failed, meets, passed
 
 NAMES = ("llm-rubric", "similar", "exec")
 

@@ -32,6 +32,7 @@ from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox, find_repository
+from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
@@ -95,7 +96,8 @@ class _Loading:
         self.engine = Engine()
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
-        self.assertions = AssertionReader(self.engine, self.files)
+        self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
+        self.assertions = AssertionReader(self.engine, self.files, self.scripts)
 
     def suite(self) -> Suite:
         composed = compose(self.file, str(self.file), self.sandbox, self.findings)
@@ -106,6 +108,7 @@ class _Loading:
         written = read_settings(document, root, self.files, self.environ)
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
+        self.scripts.report()
         env = self._environment(document, written, parts, reading.written, root)
         self.findings.raise_if_any()
         return Suite(
