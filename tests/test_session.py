@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,40 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
         return run_suite(load_suite(write_suite(tmp_path)), save=False).summary.total
 
     assert asyncio.run(notebook()) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
+        ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
+        ({"repeat": "3"}, "repeat: expected `int`, found '3'"),
+        ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
+        ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
+    ],
+)
+def test_options_out_of_bounds_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        run_suite(load_suite(write_suite(tmp_path)), RunOptions(**options), save=False)
+    assert str(caught.value) == message
+
+
+def test_secrets_that_the_code_under_test_loads_itself_are_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LATE_API_KEY", "")
+    write_suite(tmp_path, cases=3, provider="python, target: 'file://app.py:answer'")
+    source = """
+import os
+def answer(request):
+    os.environ["LATE_API_KEY"] = "late-secret-0123"
+    return "number " + os.environ["LATE_API_KEY"]
+"""
+    (tmp_path / "app.py").write_text(source, encoding="utf-8")
+    finished = run_suite(load_suite(tmp_path))
+    assert {case.output for case in finished.cases()} == {"number [redacted]"}
+    for file in (tmp_path / ".evenhand").iterdir():
+        assert b"late-secret-0123" not in file.read_bytes()
 
 
 def test_failed_cells_of_the_last_run_are_asked_again(tmp_path: Path) -> None:

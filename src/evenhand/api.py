@@ -56,7 +56,7 @@ class FinishedRun:
     @property
     def exit_code(self) -> ExitCode:
         """What the command line would exit with."""
-        return ExitCode(self.run.exit_code or 0)
+        return ExitCode.INTERRUPTED if self.run.exit_code is None else ExitCode(self.run.exit_code)
 
     @property
     def passed(self) -> bool:

@@ -253,6 +253,7 @@ def test_a_program_that_is_not_found_is_a_warning_only(tmp_path):
         "no-such-program",
     ]
     assert found["./gone.sh"][0].startswith(f"command[0]: program './gone.sh' was not found in {tmp_path}; ")
+    assert found["./plain.txt"][0].startswith("command[0]: program './plain.txt' is not executable; ")
     assert found["no-such-program"][0].startswith(
         "command[0]: program 'no-such-program' was not found on PATH; "
     )

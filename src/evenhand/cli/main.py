@@ -6,6 +6,7 @@ import errno
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple, cast
 
 import click
@@ -98,6 +99,8 @@ def cli(ctx: click.Context, verbose: bool, color: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code of the process. Prints every error; raises none."""
     _tame_streams()
+    if not _has_current_folder():
+        return ExitCode.SUITE
     verbose = False
     try:
         with cli.make_context("evenhand", list(sys.argv[1:] if arguments is None else arguments)) as context:
@@ -131,8 +134,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_up_stdout()
         note(f"error: the standard output cannot be written: {error.strerror}")
         return ExitCode.HARNESS
-    except Exception:  # noqa: BLE001  (whatever it is, it is told below)
+    except BaseException:  # noqa: BLE001  (a `SystemExit` of code under test too: only a verdict may end with 0)
         return _report_fault()
+
+
+def _has_current_folder() -> bool:
+    """Whether there is a folder that relative paths start from; it may have been removed under a shell."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        note(f"error: the current folder cannot be used: {error.strerror}; change into one that exists")
+        return False
+    return True
 
 
 def _explain(error: EvenhandError) -> None:

@@ -15,7 +15,8 @@ import click
 
 from evenhand.cli.locate import allow_outside_option, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
-from evenhand.cli.terminal import Terminal, is_terminal, note, stdout_kept_for_reports
+from evenhand.cli.reserved import reserved_stdout
+from evenhand.cli.terminal import Terminal, is_terminal, note
 from evenhand.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ def command(
     outputs = plan_outputs(formats, outs)
     options = run_options(**asked)
     suite = loaded(path, strict=strict, allow_outside=allow_outside)
-    check_outputs(outputs)
-    with contextlib.closing(open_run_store(suite.directory)) as store:
+    check_outputs(outputs, suite.path)
+    # Code under test may still run, and print, when the reports are written.
+    with reserved_stdout(), contextlib.closing(open_run_store(suite.directory)) as store:
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
         code = _reported(run, store, outputs, terminal, path)
@@ -184,7 +186,7 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    with stdout_kept_for_reports(), progress or contextlib.nullcontext():
+    with progress or contextlib.nullcontext():
         return asyncio.run(run())
 
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand.cli.terminal import note, stdout_kept_for_reports
+from evenhand.cli.reserved import reserved_stdout
+from evenhand.cli.terminal import note
 from evenhand.config.load import load_suite
 from evenhand.config.locate_suite import locate_suite
 from evenhand.errors import SuiteError
@@ -32,7 +33,7 @@ def loaded(
 ) -> Suite:
     """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
     began = time.perf_counter()
-    with stdout_kept_for_reports():
+    with reserved_stdout():  # A generator is code under test too.
         suite = load_suite(
             path,
             generators=generators,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import IO, Any, Literal, NamedTuple
 
 ColorChoice = Literal["auto", "always", "never"]
@@ -53,19 +53,16 @@ def note(text: str) -> None:
     """Tell the person at the terminal something that is not a result."""
     from evenhand.report.visible import visible
 
-    print(visible(text), file=sys.stderr)
-
-
-@contextlib.contextmanager
-def stdout_kept_for_reports() -> Iterator[None]:
-    """What the suite's own Python code prints goes to the standard error, so that a report stays whole."""
-    with contextlib.redirect_stdout(sys.stderr):
-        yield
+    # Nothing is lost where nobody can be told: code under test may have closed the stream.
+    with contextlib.suppress(OSError, ValueError):
+        print(visible(text), file=sys.stderr)
 
 
 def give_up_stdout() -> None:
     """Let what is still to be flushed go nowhere: the standard output failed, its last flush must not."""
+    from evenhand.cli.reserved import stdout
+
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout().fileno())
     except (OSError, ValueError):
         return

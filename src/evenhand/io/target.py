@@ -61,8 +61,10 @@ def target_problems(text: str, directory: Path, allowed_outside: tuple[Path, ...
     if not any(file.resolve().is_relative_to(folder.resolve()) for folder in (root, *allowed_outside)):
         hint = "move it there, or allow its folder with `--allow-outside DIR`"
         return [Problem(f"code must lie inside {root}, found {target.path!r}", hint=hint)]
-    if not file.is_file():
+    if not file.exists():
         return [_missing_file(file, target.path)]
+    if not file.is_file():
+        return [Problem(f"{target.path!r} is no file", hint="name a file that holds Python")]
     return _source_problems(file, target)
 
 

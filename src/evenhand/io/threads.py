@@ -20,11 +20,12 @@ JOIN_S = 1.0
 """Seconds that idle threads get to end when the set is closed."""
 
 
-class FunctionInterrupted(Exception):
-    """The function raised `KeyboardInterrupt`, which is the exception's cause.
+class CodeRaised(Exception):
+    """What a called function raised. It may be anything, `KeyboardInterrupt` too, and must not be taken for ours."""
 
-    Ctrl-C never reaches these threads, and the exception itself would end the event loop of the caller.
-    """
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(type(error).__name__)
+        self.error = error
 
 
 class TooManyStuck(Exception):
@@ -71,9 +72,9 @@ class CallThreads:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
-        """What `function(argument)` returns or raises, whatever it raises. Cancelling gives the call up.
+        """What `function(argument)` returns. Cancelling gives the call up.
 
-        Raises `TooManyStuck`, and `FunctionInterrupted` for a `KeyboardInterrupt`.
+        Raises `CodeRaised` with whatever the function raised, and `TooManyStuck`.
         """
         self._loop = asyncio.get_running_loop()
         call = _Call(function, argument, self._loop.create_future())
@@ -88,10 +89,8 @@ class CallThreads:
             raise
         finally:
             self._in_flight -= 1
-        if isinstance(call.error, KeyboardInterrupt):
-            raise FunctionInterrupted from call.error
         if call.error is not None:
-            raise call.error
+            raise CodeRaised(call.error)
         return call.result
 
     def close(self) -> None:

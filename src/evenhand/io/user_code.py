@@ -138,7 +138,9 @@ def raised(error: BaseException) -> str:
     """An exception in one line: its type, its text, and the place in the user's code that raised it."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001  (a broken `__str__` must not hide the error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  (a broken `__str__` must not hide the error)
         text = ""
     text = " ".join(text.split())
     text = f": {text[:MESSAGE_LIMIT]}" if text else ""

@@ -31,6 +31,10 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 120_000
 
 
+MAX_CONCURRENCY = 10_000
+"""Cells in flight at once, at most."""
+
+
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How fast calls may be sent to each provider."""
 
@@ -40,7 +44,7 @@ class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How the suite is run."""
 
-    concurrency: Annotated[int, Meta(ge=1, le=10_000, description="Cells in flight at once.")] = 8
+    concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY, description="Cells in flight at once.")] = 8
     retries: Annotated[
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()

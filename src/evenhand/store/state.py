@@ -63,9 +63,9 @@ def generated_directory(state: Path) -> Path:
 
 def create_state_directory(directory: Path) -> None:
     """Create the folder where it is missing, with a `.gitignore` that keeps all of it out of repositories."""
-    if directory.is_dir():
-        return
     try:
+        if directory.is_dir():
+            return
         directory.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError), (directory / ".gitignore").open("x") as file:
             file.write("*\n")

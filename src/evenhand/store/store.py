@@ -19,7 +19,7 @@ from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect, transaction
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
-from evenhand.store.redaction import Redactor, secret_values
+from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_index import LATEST, RunIndex
 from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
@@ -191,4 +191,4 @@ def _deletion(number: int) -> Action:
 
 
 def _default_redactor() -> Redactor:
-    return Redactor(secret_values(os.environ))
+    return EnvironmentRedactor(os.environ)
