@@ -12,13 +12,14 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
-from evenhand.errors import ExitCode, StoreError, UsageError
+from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
 from evenhand.model.suite import Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
+from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
 from evenhand.run.services import Services
 from evenhand.store.redaction import Redactor, secret_values
 from evenhand.store.run_writer import RunWriter
@@ -82,14 +83,15 @@ async def execute_run(
 ) -> Run:
     """Run what the options ask for and store it; an interruption ends in a partial run that says so.
 
-    Raises `UsageError` for options that cannot be met and `StoreError` where results cannot be kept.
+    Raises `SuiteError` where a selected case lacks a grader or a provider its key, `UsageError` for options that
+    cannot be met and `StoreError` where results cannot be kept.
     """
     suite = _with_overrides(suite, options)
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
-    redactor = Redactor(secret_values(os.environ))
+    redactor = Redactor(_secrets(plan, sessions or {}))
     if resumed:
         run = resumed
         for result in store.results(run.run_id):
@@ -114,6 +116,17 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+def _secrets(plan: Plan, sessions: Mapping[str, Session]) -> tuple[str, ...]:
+    """The values that must not be stored. Raises `SuiteError` where a grader or a credential is missing."""
+    missing = missing_graders(plan)
+    called = called_providers(plan)
+    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if missing:
+        raise SuiteError(missing)
+    named = {name for provider in called for name in provider.credentials}
+    return secret_values(os.environ, named)
 
 
 def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:

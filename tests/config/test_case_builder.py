@@ -192,7 +192,7 @@ def test_digests_of_files_salt_a_case(tmp_path: Path) -> None:
     assert str(one).startswith("blake3:")
 
 
-VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8)
+VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="{"), max_size=8)
 ROWS = st.lists(
     st.fixed_dictionaries(
         {"id": st.uuids().map(str), "vars": st.fixed_dictionaries({"q": VALUES, "a": VALUES})},

@@ -52,6 +52,8 @@ class Provider(
     """Whether this type can say which tools a model called."""
     reads_vars: ClassVar[bool] = True
     """Whether this type is given a case's vars beside the prompt."""
+    embeds: ClassVar[bool] = False
+    """Whether this type turns texts into vectors: it then serves `similar` and is no system under test."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 
@@ -63,6 +65,14 @@ class Provider(
         of them in.
         """
         return None
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """Environment variables that may hold the secret to call with, in the order in which they are looked for.
+
+        Empty where the provider needs none.
+        """
+        return ()
 
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.

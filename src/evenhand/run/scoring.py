@@ -11,10 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from evenhand.model.outcome import Outcome, Status
-
-TOLERANCE = 1e-9
-"""Float noise that a comparison with a threshold forgives: a mean of 12/15 meets 0.8."""
+from evenhand.model.outcome import Outcome, Status, meets
 
 
 class ScoreOverflow(ArithmeticError):
@@ -26,11 +23,6 @@ class Weighed(msgspec.Struct, frozen=True):
 
     outcome: Outcome
     weight: float
-
-
-def meets(score: float, threshold: float) -> bool:
-    """Whether a score reaches a threshold, float noise forgiven."""
-    return score >= threshold - TOLERANCE
 
 
 def case_score(items: Sequence[Weighed]) -> float | None:
