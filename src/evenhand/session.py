@@ -126,7 +126,10 @@ def _secrets(plan: Plan, sessions: Mapping[str, Session]) -> tuple[str, ...]:
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
-    return secret_values(os.environ, named)
+    written = {value for provider in called for value in provider.secrets(plan.suite.env)}
+    return tuple(
+        sorted({*secret_values(os.environ, named), *written}, key=lambda value: (-len(value), value))
+    )
 
 
 def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
@@ -10,6 +11,7 @@ import msgspec
 from evenhand.errors import Problem
 from evenhand.model.exchange import Request, Response
 from evenhand.registry import Registry
+from evenhand.template import Engine
 
 
 class Session(Protocol):
@@ -31,6 +33,9 @@ class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int = 1
     timeout_ms: float | None = None
     """The run's limit for one call; None where nothing limits it."""
+    engine: Engine = msgspec.field(default_factory=Engine)
+    env: Mapping[str, str] = {}
+    """The environment variables that templates may see."""
 
 
 class Provider(
@@ -73,6 +78,13 @@ class Provider(
         Empty where the provider needs none.
         """
         return ()
+
+    def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
+        """Values of the declaration itself that must not be stored: credentials written into headers.
+
+        `env` are the environment variables that its templates see.
+        """
+        return iter(())
 
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.

@@ -45,10 +45,22 @@ async def call(line: Line, request: Request, services: Services, *, timeout_ms: 
             line.note(error)
             wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
-                raise CallFailed(error, attempt) from None
+                raise CallFailed(_final(error, attempt, services), attempt) from None
             await services.clock.sleep(wait / 1_000)
             continue
         return response if attempt == 1 else msgspec.structs.replace(response, attempts=attempt)
+
+
+def _final(error: ProviderError, attempt: int, services: Services) -> ProviderError:
+    """The error, with the reason where it ended the attempts by asking for too long a wait."""
+    retries, asked = services.suite.runner.retries, error.retry_after_ms
+    if asked is None or asked <= retries.retry_after_max_ms or attempt > retries.max or not error.retriable:
+        return error
+    wait = f"it asks to wait {asked / 1_000:,.0f} s, longer than `runner.retries.retry_after_max_ms` allows"
+    message = f"{error.message}; {wait}"
+    return ProviderError(
+        message, error.error_class, retriable=True, retry_after_ms=asked, details=error.details
+    )
 
 
 class _Refused(Exception):

@@ -76,7 +76,11 @@ class Services:
     def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
         runner = self.suite.runner
         context = ProviderContext(
-            directory=self.suite.directory, concurrency=runner.concurrency, timeout_ms=timeout_ms
+            directory=self.suite.directory,
+            concurrency=runner.concurrency,
+            timeout_ms=timeout_ms,
+            engine=self.suite.engine,
+            env=self.suite.env,
         )
         limiter = RateLimiter(runner.rate_limit.rps, self.clock) if runner.rate_limit else None
         return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter)
