@@ -28,7 +28,7 @@ def evenhand(folder: Path, *words: str, without: Sequence[str] = ()) -> subproce
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=180,
         env={**environ, "EVENHAND_HOME": str(folder / ".evenhand"), "NO_COLOR": "1"},
         check=False,
     )

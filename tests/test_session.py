@@ -74,6 +74,16 @@ def test_failed_cells_of_the_last_run_are_asked_again(tmp_path: Path) -> None:
     assert {case.cell.test_id for case in again.cases()} == {"case-7", "case-17"}
 
 
+def test_run_is_found_again_whatever_its_path_was_typed_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_suite(load_suite(write_suite(tmp_path)), RunOptions(max_failures=1, concurrency=1))
+    monkeypatch.chdir(tmp_path.parent)
+    typed = f"./{tmp_path.name}/../{tmp_path.name}"
+    assert run_suite(load_suite(typed), RunOptions(failed=True)).summary.total == 1
+    assert run_suite(load_suite(f"{typed}/evenhand.yaml"), RunOptions(resume=True)).run.status == "finished"
+
+
 def test_failed_without_any_failure_says_so(tmp_path: Path) -> None:
     suite = load_suite(write_suite(tmp_path, cases=3))
     run_suite(suite)
@@ -137,13 +147,21 @@ def test_store_that_breaks_in_the_middle_ends_the_run_with_its_reason(tmp_path: 
     asyncio.run(work())
 
 
-SLOW_APP = """
+STUCK_APP = """
 import asyncio
+from pathlib import Path
+
+GO = Path(__file__).with_name("go")
+answered = 0
 
 async def answer(request):
-    await asyncio.sleep(0.02)
+    global answered
+    answered += 1
+    while answered > 30 and not GO.exists():
+        await asyncio.sleep(0.01)
     return request.prompt
 """
+"""Answers thirty questions and then none until the file `go` is there: the run cannot end before it is stopped."""
 
 
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
@@ -158,7 +176,7 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def wait_for_results(folder: Path, count: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if store_path(folder / ".evenhand").exists():
             with open_store(store_path(folder / ".evenhand")) as store:
@@ -169,46 +187,48 @@ def wait_for_results(folder: Path, count: int) -> None:
 
 
 @pytest.fixture
-def slow_suite(tmp_path: Path) -> Path:
-    (tmp_path / "app.py").write_text(SLOW_APP, encoding="utf-8")
+def stuck_suite(tmp_path: Path) -> Path:
+    (tmp_path / "app.py").write_text(STUCK_APP, encoding="utf-8")
     provider = "python, target: 'file://app.py:answer'"
-    return write_suite(tmp_path, cases=400, provider=provider)
+    return write_suite(tmp_path, cases=100, provider=provider)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_run_says_so_and_resumes_exactly_what_is_missing(
-    stop: signal.Signals, slow_suite: Path
+    stop: signal.Signals, stuck_suite: Path
 ) -> None:
-    child = start(slow_suite)
-    wait_for_results(slow_suite, 5)
+    child = start(stuck_suite)
+    wait_for_results(stuck_suite, 5)
     child.send_signal(stop)
-    _, errors = child.communicate(timeout=60)
+    _, errors = child.communicate(timeout=180)
     assert child.returncode == 130, errors
     assert "Traceback" not in errors
-    with open_store(store_path(slow_suite / ".evenhand")) as store:
+    with open_store(store_path(stuck_suite / ".evenhand")) as store:
         run = next(store.runs())
         before = len(store.finished_keys(run.run_id))
         assert run.status == "interrupted"
-        assert 5 <= before < 400
+        assert 5 <= before < 100
         assert run.summary.total == before
-    done = start(slow_suite, "--resume")
-    done.communicate(timeout=120)
-    with open_store(store_path(slow_suite / ".evenhand")) as store:
+    (stuck_suite / "go").touch()
+    done = start(stuck_suite, "--resume")
+    done.communicate(timeout=180)
+    with open_store(store_path(stuck_suite / ".evenhand")) as store:
         resumed = store.find(run.run_id)
-        assert (resumed.status, resumed.summary.total) == ("finished", 400)
-        assert len(store.finished_keys(run.run_id)) == 400
+        assert (resumed.status, resumed.summary.total) == ("finished", 100)
+        assert len(store.finished_keys(run.run_id)) == 100
 
 
-def test_killed_run_loses_nothing_that_was_committed(slow_suite: Path) -> None:
-    child = start(slow_suite)
-    wait_for_results(slow_suite, 20)
+def test_killed_run_loses_nothing_that_was_committed(stuck_suite: Path) -> None:
+    child = start(stuck_suite)
+    wait_for_results(stuck_suite, 20)
     child.kill()
-    child.communicate(timeout=60)
-    with open_store(store_path(slow_suite / ".evenhand")) as store:
+    child.communicate(timeout=180)
+    with open_store(store_path(stuck_suite / ".evenhand")) as store:
         run = next(store.runs())
         assert run.status == "running"
         assert len(list(store.results(run.run_id))) >= 20
-    done = start(slow_suite, "--resume")
-    done.communicate(timeout=120)
-    with open_store(store_path(slow_suite / ".evenhand")) as store:
-        assert store.find(run.run_id).summary.total == 400
+    (stuck_suite / "go").touch()
+    done = start(stuck_suite, "--resume")
+    done.communicate(timeout=180)
+    with open_store(store_path(stuck_suite / ".evenhand")) as store:
+        assert store.find(run.run_id).summary.total == 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -208,7 +209,7 @@ def command_line() -> str:
 
 
 def _command(command: click.Command, context: click.Context, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {context.command_path}\n\n{(command.help or '').strip()}\n"
+    yield f"{'#' * level} {context.command_path}\n\n{inspect.cleandoc(command.help or '')}\n"
     options = [param for param in command.params if isinstance(param, click.Option)]
     arguments = [param.make_metavar(context) for param in command.params if isinstance(param, click.Argument)]
     if not isinstance(command, click.Group):
@@ -218,7 +219,7 @@ def _command(command: click.Command, context: click.Context, level: int) -> Iter
         for option in options:
             record = option.get_help_record(context)
             if record:
-                yield f"| `{record[0]}` | {_cell(record[1])} |"
+                yield f"| `{_cell(record[0])}` | {_cell(record[1])} |"
         yield ""
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from importlib import metadata
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=type)
@@ -23,7 +22,8 @@ class Registry(Generic[T]):
         self.what = what
         self._load_builtins = load_builtins
         self._classes: dict[str, T] = {}
-        self._loaded = False
+        self._has_builtins = False
+        self._has_plugins = False
 
     def register(self, cls: T) -> T:
         """Add a class under its `tag`; use as a decorator. Refuses a taken name and a missing docstring."""
@@ -39,21 +39,30 @@ class Registry(Generic[T]):
 
     def find(self, name: str) -> T | None:
         """The class of that name, or None."""
-        self._load()
+        self._load_builtins_once()
+        if name not in self._classes:
+            self._load_plugins_once()
         return self._classes.get(name)
 
     def all(self) -> dict[str, T]:
         """Every class by name, in alphabetical order."""
-        self._load()
+        self._load_builtins_once()
+        self._load_plugins_once()
         return dict(sorted(self._classes.items()))
 
-    def _load(self) -> None:
-        if self._loaded:
-            return
-        self._loaded = True
-        self._load_builtins()
-        for entry in metadata.entry_points(group=ENTRY_POINT_GROUP):
-            entry.load()
+    def _load_builtins_once(self) -> None:
+        if not self._has_builtins:
+            self._load_builtins()
+            self._has_builtins = True
+
+    def _load_plugins_once(self) -> None:
+        if not self._has_plugins:
+            self._has_plugins = True
+            # Looking for entry points reads the metadata of every installed package.
+            from importlib import metadata
+
+            for entry in metadata.entry_points(group=ENTRY_POINT_GROUP):
+                entry.load()
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

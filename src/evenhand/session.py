@@ -28,7 +28,7 @@ from evenhand.version import __version__
 
 Meta = msgspec.Meta
 
-BACKLOG_LIMIT = 2_000
+BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
 
 NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
@@ -207,7 +207,7 @@ def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | 
     if options.resume_run:
         run = store.find(options.resume_run)
     else:
-        found = store.unfinished(str(suite.path))
+        found = store.unfinished(suite.path.resolve())
         if found is None:
             raise UsageError(f"no unfinished run of {suite.path}; start one with `evenhand run`")
         run = found
@@ -235,7 +235,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     )
     if not options.failed:
         return Plan(suite, filters, repeat=options.repeat)
-    last = store.find("latest", suite_path=suite.path)
+    last = store.find("latest", suite_path=suite.path.resolve())
     keys = store.failed_keys(last.run_id)
     if not keys:
         raise UsageError(f"nothing failed in the last run, {last.run_id}")
@@ -248,7 +248,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         run_id=new_run_id(),
         project=suite.project,
         suite=suite.suite,
-        suite_path=str(suite.path),
+        suite_path=str(suite.path.resolve()),
         started_at=utc_now(),
         evenhand_version=__version__,
         config_digest=suite.digests.get("suite", ""),

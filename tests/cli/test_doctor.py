@@ -97,3 +97,26 @@ def test_a_missing_library_is_broken_with_the_command_that_mends_it() -> None:
     check = doctor._library("evenhand-no-such-library")
     assert check.broken
     assert check.remedy == f"{sys.executable} -m pip install evenhand-no-such-library"
+
+
+def test_extras_are_told_with_the_command_that_installs_them() -> None:
+    lines = [
+        "click>=8.2",
+        'evenhand-no-such-library>=1; python_version >= "3.11" and extra == "parquet"',
+        "msgspec>=0.21; extra == 'parquet'",
+        "rich>=14 ; extra=='pretty'",
+        "   ",
+    ]
+    parquet, pretty = doctor.extras(lines)
+    assert parquet == (
+        "extra parquet",
+        "not installed (evenhand-no-such-library)",
+        f"{sys.executable} -m pip install 'evenhand[parquet]'",
+        False,
+    )
+    assert (pretty.topic, pretty.found, pretty.remedy) == ("extra pretty", "installed", "")
+
+
+def test_every_library_that_a_run_needs_is_declared() -> None:
+    required = {name.lower() for name, extra in doctor.requirements(doctor.declared()) if not extra}
+    assert required >= {"click", "jsonschema-rs", "minijinja", "msgspec", "pyyaml"}

@@ -130,7 +130,7 @@ def test_a_reader_that_goes_away_is_told_as_shells_do() -> None:
         executable="/bin/bash",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode in (0, entry.CLOSED_PIPE)
@@ -143,7 +143,7 @@ def test_a_full_disk_is_told_in_one_line() -> None:
             [sys.executable, "-m", "evenhand", "schema", "run"],
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=180,
             check=False,
         )
     assert done.returncode == 3
@@ -155,7 +155,7 @@ def test_names_that_the_terminal_cannot_show_are_escaped() -> None:
         [sys.executable, "-m", "evenhand", "validate", "ünknown-猫"],
         capture_output=True,
         env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path)},
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 2

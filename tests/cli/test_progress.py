@@ -8,7 +8,7 @@ from evenhand.model.result import Run
 from support.results import SAMPLE_RUN, cell_result
 
 RUN = Run(run_id="01J")
-HANG_S = 30
+HANG_S = 180
 
 
 class Screen(io.StringIO):

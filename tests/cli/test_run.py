@@ -19,7 +19,7 @@ from evenhand.errors import UsageError
 from evenhand.model.result import RunDocument
 from support.suites_on_disk import BROKEN, PASSING, SUITE, write_suite
 
-HANG_S = 60
+HANG_S = 180
 
 SLOW = """\
 version: 1

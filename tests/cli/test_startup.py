@@ -20,7 +20,7 @@ def imported(*arguments: str) -> set[str]:
         [sys.executable, "-X", "importtime", "-m", "evenhand", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=True,
     )
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]

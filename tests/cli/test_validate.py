@@ -42,7 +42,7 @@ def test_a_path_without_suite_exits_2(evenhand) -> None:
 
 
 def test_validate_tells_every_warning_and_other_commands_the_first_few(evenhand) -> None:
-    tests = "".join(f"  - {{id: t{number}, vars: {{answer: x}}}}\n" for number in range(30))
+    tests = "".join(f"  - {{id: t{number}, vars: {{answer: x{number}}}}}\n" for number in range(30))
     write_suite(PASSING.split("tests:")[0] + f"tests:\n{tests}")
     assert evenhand("validate").err.count("warning: ") == 30
     done = evenhand("list", "tests")

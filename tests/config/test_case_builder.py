@@ -110,7 +110,7 @@ def test_a_wrong_case_is_refused(case: dict[str, Any], message: str, tmp_path: P
 
 def test_equal_ids_of_combinations_are_refused(tmp_path: Path) -> None:
     case = {"matrix": {"a": [1, 2]}, "matrix_id": "same"}
-    assert "case id 'same' is used twice" in messages(tmp_path, {"tests": [case]})[0]
+    assert "duplicate case id 'same'" in messages(tmp_path, {"tests": [case]})[0]
 
 
 def test_matrix_values_may_be_templates_raw_and_files(tmp_path: Path) -> None:
@@ -192,7 +192,9 @@ def test_digests_of_files_salt_a_case(tmp_path: Path) -> None:
     assert str(one).startswith("blake3:")
 
 
-VALUES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="{"), max_size=8)
+VALUES = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="{\ufffe\uffff"), max_size=8
+)
 ROWS = st.lists(
     st.fixed_dictionaries(
         {"id": st.uuids().map(str), "vars": st.fixed_dictionaries({"q": VALUES, "a": VALUES})},

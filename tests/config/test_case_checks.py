@@ -23,6 +23,15 @@ QA = {"prompts": [{"id": "qa", "template": "Q: {{ q }}"}]}
 TWO = {"providers": [{"id": "app", "type": "exec", "command": ["true"]}, {"type": "echo"}]}
 
 
+NEVER_LOOKS = (
+    "tests[0].assert[0].value: the expression never looks at the answer; use `output` or `output_json` in it"
+)
+CANNOT_REPORT = (
+    "tests[0].assert[0]: provider 'echo' cannot report tool calls, so that this check always fails; "
+    "leave it out with `skip_providers`"
+)
+
+
 def of(case: dict[str, Any], **suite: Any) -> dict[str, Any]:
     return {**suite, "tests": [{**CHECK, **case}]}
 
@@ -51,6 +60,10 @@ def of(case: dict[str, Any], **suite: Any) -> dict[str, Any]:
         ),
         (of({"skip_providers": ["echo", "x"]}, **TWO), "skip_providers[1]: no provider has the id 'x'"),
         (of({"threshold": 1.5}), "tests[0].threshold: a threshold is between 0 and 1, found the number 1.5"),
+        (
+            of({"assert": [{"type": "not-tool-call", "name": "find"}]}, providers=[{"type": "echo"}]),
+            "tests[0].assert[0]: provider 'echo' cannot report tool calls, so that this check would always hold",
+        ),
         (of({"threshold": -1}), "a threshold is between 0 and 1, found the number -1"),
         (
             of({}, defaults={"threshold": 7}),
@@ -116,6 +129,14 @@ def test_what_works_is_not_refused(document: dict[str, Any], tmp_path: Path) -> 
             ["tests[0]: 'jinja' needs the variable 'qq', which the case does not define; did you mean 'q'?"],
         ),
         (of({"assert": [{"type": "jinja", "value": "q is defined and output"}]}), []),
+        (
+            of({"assert": [{"type": "jinja", "value": "1 < 2"}]}),
+            [NEVER_LOOKS],
+        ),
+        (
+            of({"assert": [{"type": "tool-call", "name": "find"}]}, providers=[{"type": "echo"}]),
+            [CANNOT_REPORT],
+        ),
         (of({}, **TWO), []),
         ({"tests": []}, []),
     ],

@@ -78,7 +78,7 @@ def test_each_value_keeps_its_place(tmp_path: Path) -> None:
 def test_a_circle_is_named_as_a_path(tmp_path: Path) -> None:
     files = {"a.yaml": "extends: b.yaml\n", "b.yaml": "x: 1\nextends: evenhand.yaml\n"}
     assert refused(tmp_path, "extends: a.yaml\n", files) == (
-        "b.yaml:2:10: extends: the files refer to each other in a circle: "
+        "b.yaml:2:10: extends: the files refer to each other in a cycle: "
         "evenhand.yaml → a.yaml → b.yaml → evenhand.yaml; remove one of the references"
     )
 

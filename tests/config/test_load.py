@@ -188,7 +188,7 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
         ({"runner": {"rate_limit": {}}}, "runner.rate_limit: key 'rps' is missing"),
         (
             {"tools": [{"name": "a"}, {"name": "a"}]},
-            "tools[1]: tool 'a' is declared twice, first at evenhand.yaml:1",
+            "tools[1]: duplicate tool 'a', first at evenhand.yaml:1",
         ),
         ({"tools": [{"name": "a", "input_schema": {"type": "objekt"}}]}, "tools[0].input_schema: "),
         (
@@ -229,9 +229,9 @@ def test_provider_and_prompt_ids_must_differ(tmp_path: Path) -> None:
     document["providers"][2]["id"] = "echo"
     found = messages(tmp_path, document)
     assert [message.partition(": ")[2].partition(", first at evenhand.yaml:1:")[0] for message in found] == [
-        "providers[1]: provider id 'echo' is used twice",
-        "providers[2]: provider id 'echo' is used twice",
-        "prompts[1]: prompt id 'a' is used twice",
+        "providers[1]: duplicate provider id 'echo'",
+        "providers[2]: duplicate provider id 'echo'",
+        "prompts[1]: duplicate prompt id 'a'",
     ]
 
 
@@ -239,8 +239,8 @@ def test_case_ids_must_differ_across_all_sources(tmp_path: Path) -> None:
     files = {"a.jsonl": '{"id": "x"}\n{"id": "y"}\n', "b.csv": "id,q\ny,1\n"}
     document = {"tests": [{"id": "x"}, "file://a.jsonl", "file://b.csv"]}
     assert messages(tmp_path, document, files) == [
-        "a.jsonl:1:8: id: case id 'x' is used twice, first at evenhand.yaml:1:91; give each case its own `id`",
-        "b.csv:2: id: case id 'y' is used twice, first at a.jsonl:2:1; give each case its own `id`",
+        "a.jsonl:1:8: id: duplicate case id 'x', first at evenhand.yaml:1:91; give each case its own `id`",
+        "b.csv:2: id: duplicate case id 'y', first at a.jsonl:2:1; give each case its own `id`",
     ]
 
 

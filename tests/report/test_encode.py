@@ -65,6 +65,14 @@ def test_criteria_with_templates_are_written_as_authored() -> None:
     assert json_line([Val("{{ x }}"), "\ud800"]) == '["{{ x }}","\\ud800"]'
 
 
+def test_what_no_encoder_knows_is_written_as_text_in_a_document_that_needs_the_slow_writer() -> None:
+    class Odd:
+        def __str__(self) -> str:
+            return "odd \ud800"
+
+    assert json_line([Odd(), Decimal("1.5")]) == '["odd \\ud800","1.5"]'
+
+
 @given(case_results)
 def test_the_slow_writer_says_what_the_fast_encoder_says(case: CaseResult) -> None:
     try:

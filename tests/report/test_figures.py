@@ -110,6 +110,11 @@ def test_no_rate_is_printed_without_the_count_of_errors_beside_it() -> None:
     )
 
 
+def test_a_rate_without_interval_is_printed_alone() -> None:
+    summary = Summary(total=2, passed=1, failed=1, judged=2, pass_rate=0.5)
+    assert figures.rate(summary) == "pass rate 50.0%, over 2 judged cases; 0 errored"
+
+
 def test_no_rate_is_printed_where_nothing_was_judged() -> None:
     assert figures.rate(Summary(total=3, errored=3)) == ""
 

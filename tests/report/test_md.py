@@ -97,6 +97,12 @@ def test_tables_are_bounded_and_say_what_is_left_out() -> None:
     assert "and 40 more errors: `evenhand view --failed`" in text
 
 
+def test_cells_that_fail_alike_are_one_row() -> None:
+    cases = [cell_result("t", "fail", assertion("equals", "fail", "no"), repeat=n) for n in range(7)]
+    text = rendered("md", run_of(cases, repeat=7), cases)
+    assert "`small-model · qa · #4` and 2 more |" in text
+
+
 def test_many_failed_assertions_of_a_case_are_bounded() -> None:
     case = cell_result("t", "fail", *(assertion("equals", "fail", f"no {n}", 0.0) for n in range(9)))
     assert "<br>and 4 more |" in rendered("md", run_of([case]), [case])

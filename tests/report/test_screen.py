@@ -86,6 +86,12 @@ def test_excerpt_shows_the_first_lines_and_how_many_are_left() -> None:
     ]
 
 
+def test_excerpt_of_one_enormous_line_says_nothing_of_further_lines() -> None:
+    page, out = screen(40)
+    page.excerpt("output", clipped("x" * 1_000_000), lines=3)
+    assert written(out) == [f"output │ {'x' * 30}…"]
+
+
 def test_blank_outputs_are_named() -> None:
     page, out = screen(40)
     page.excerpt("output", clipped(""), lines=4)

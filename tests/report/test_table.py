@@ -91,6 +91,13 @@ def test_what_does_not_fit_is_counted_with_the_command_that_shows_it() -> None:
     assert "\nand 1 more error: evenhand view 01J --failed\n" in text
 
 
+def test_cells_that_fail_alike_are_one_group() -> None:
+    cases = [cell_result("t", "fail", assertion("equals", "fail", "no"), repeat=n) for n in range(7)]
+    text = rendered("table", run_of(cases, repeat=7), cases)
+    assert text.count("FAILED t") == 1
+    assert "small-model · qa · #4, and 2 more\n" in text
+
+
 def test_many_assertions_of_a_case_are_bounded() -> None:
     case = cell_result("t", "fail", *(assertion("equals", "fail", f"reason {n}.") for n in range(40)))
     text = rendered("table", run_of([case]), [case])

@@ -17,7 +17,7 @@ from evenhand.model.provider import Provider, ProviderContext, Session
 
 T = TypeVar("T")
 
-HANG_S = 40.0
+HANG_S = 180.0
 """Seconds after which a test counts as hung."""
 
 

@@ -32,6 +32,12 @@ def provider(provider_id: str) -> Provider:
     return Silent(id=provider_id)
 
 
+class Held(tuple[Case, ...]):
+    """Cases in memory."""
+
+    is_held = True
+
+
 def suite(
     directory: Path,
     cases: Iterable[Case],
@@ -46,7 +52,7 @@ def suite(
         path=directory / "evenhand.yaml",
         providers=providers,
         prompts=prompts,
-        cases=tuple(cases),
+        cases=Held(cases),
         runner=runner,
         engine=Engine(),
         **fields,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ def command(terminal: Terminal, suite: Path) -> int:
 
     Says what is missing with the command that mends it. Exits 0 unless something is broken that every run needs.
     """
-    checks = [*versions(), *extras(), node(), *keys(), *state(suite_directory(suite))]
+    checks = [*versions(), *extras(declared()), node(), *keys(), *state(suite_directory(suite))]
     color = terminal.has_color(sys.stdout)
     width = max(len(check.topic) for check in checks)
     for check in checks:
@@ -58,25 +58,25 @@ def versions() -> Iterator[Check]:
     yield Check("evenhand", __version__)
     yield Check("Python", f"{platform.python_version()} at {sys.executable}, {platform.platform(terse=True)}")
     yield Check("SQLite", sqlite3.sqlite_version)
-    for name in _required():
-        yield _library(name)
+    for name, extra in requirements(declared()):
+        if not extra:
+            yield _library(name)
 
 
-def _required() -> list[str]:
-    """The libraries that the package's own metadata names; a fixed list where it runs from its source."""
-    return [name for name, extra in _requirements() if not extra] or [
-        *("click", "jsonschema-rs", "minijinja", "msgspec", "PyYAML", "rich")
-    ]
-
-
-def _requirements() -> Iterator[tuple[str, str]]:
-    import re
+def declared() -> list[str]:
+    """What the package's own metadata requires; where it runs from its source, what it cannot do without."""
     from importlib import metadata
 
     try:
-        lines = metadata.requires("evenhand") or []
+        return metadata.requires("evenhand") or []
     except metadata.PackageNotFoundError:
-        return
+        return ["click", "jsonschema-rs", "minijinja", "msgspec", "PyYAML", "rich"]
+
+
+def requirements(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The name of each required library, and the extra that it belongs to or nothing."""
+    import re
+
     for line in lines:
         name = re.match(r"[A-Za-z0-9._-]+", line)
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", line)
@@ -93,17 +93,14 @@ def _library(name: str) -> Check:
         return Check(name, "missing", f"{sys.executable} -m pip install {name}", broken=True)
 
 
-def extras() -> Iterator[Check]:
+def extras(lines: Iterable[str]) -> Iterator[Check]:
     """The optional parts that the package offers, and whether they are installed."""
-    from importlib import metadata
-
     by_extra: dict[str, list[str]] = {}
-    for name, extra in _requirements():
+    for name, extra in requirements(lines):
         if extra:
             by_extra.setdefault(extra, []).append(name)
     for extra, names in sorted(by_extra.items()):
-        installed = {d.metadata["Name"].lower().replace("_", "-") for d in metadata.distributions()}
-        missing = [name for name in names if name.lower().replace("_", "-") not in installed]
+        missing = [name for name in names if _library(name).broken]
         if missing:
             remedy = f"{sys.executable} -m pip install 'evenhand[{extra}]'"
             yield Check(f"extra {extra}", f"not installed ({', '.join(missing)})", remedy)

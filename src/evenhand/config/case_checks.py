@@ -49,8 +49,8 @@ class CaseChecker:
     def check(self, case: Case, place: Place, *, is_first: bool, is_whole: bool) -> None:
         """Check a case.
 
-        `is_first` is false for further repetitions of one case over its matrix, `is_whole` where parts of it are
-        missing because they were reported.
+        `is_first` is false for further repetitions of one case over its matrix; `is_whole` is false where parts of
+        it were left out because they were reported.
         """
         self._count += 1
         self._names.check(case, place)

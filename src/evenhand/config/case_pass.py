@@ -17,7 +17,7 @@ from evenhand.config.findings import Findings, Place
 from evenhand.config.ledger import Ledger
 from evenhand.config.question_digest import PartDigest, canonical
 from evenhand.config.raw_case import CaseSource, RawCase
-from evenhand.errors import Location, Problem, SuiteError
+from evenhand.errors import Location, Problem
 from evenhand.model.suite import Case
 
 _NOT_ASKED = frozenset({"id", "description", "tags", CASE_ASSERT})
@@ -106,7 +106,7 @@ class CasePass:
                 if case.id in first:
                     place = Place(self._findings, raw.origin, raw.base_path)
                     at = place.inside("id") if "id" in raw.document else place
-                    message = f"case id {case.id!r} is used twice, first at {first[case.id]}"
+                    message = f"duplicate case id {case.id!r}, first at {first[case.id]}"
                     at.report(message, "give each case its own `id`")
                 first.setdefault(case.id, case.location)
 
@@ -126,10 +126,7 @@ class CasePass:
 
 def _raw_cases(sources: Sequence[CaseSource]) -> Iterator[RawCase]:
     for source in sources:
-        try:
-            yield from (raw for raw in source if not isinstance(raw, Problem))
-        except SuiteError:
-            continue
+        yield from (raw for raw in source if not isinstance(raw, Problem))
 
 
 def _content(raw: RawCase) -> tuple[bytes, bytes]:

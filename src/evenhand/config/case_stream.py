@@ -39,6 +39,7 @@ class CaseStream:
     def __init__(self, parts: Sequence[Iterable[Case]], count: int) -> None:
         self._parts = parts
         self._count = count
+        self.is_held = not any(isinstance(part, StreamedCases) for part in parts)
 
     def __iter__(self) -> Iterator[Case]:
         for part in self._parts:

@@ -121,8 +121,8 @@ class _Composer:
             return None
         real = part.path
         if real in chain:
-            circle = " → ".join(_shown(step) for step in (*chain[chain.index(real) :], real))
-            at.report(f"the files refer to each other in a circle: {circle}", "remove one of the references")
+            cycle = " → ".join(_shown(step) for step in (*chain[chain.index(real) :], real))
+            at.report(f"the files refer to each other in a cycle: {cycle}", "remove one of the references")
             return None
         if real not in self._known:
             self._known[real] = self._load(real, part.name, at, chain)

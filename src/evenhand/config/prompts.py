@@ -37,7 +37,7 @@ class PromptReader:
             if prompt.id in prompts:
                 first = prompts[prompt.id].location
                 at.report(
-                    f"prompt id {prompt.id!r} is used twice, first at {first}",
+                    f"duplicate prompt id {prompt.id!r}, first at {first}",
                     "give each prompt its own `id`",
                 )
             prompts.setdefault(prompt.id, prompt)

@@ -30,7 +30,7 @@ def read_providers(
         if provider.id in providers:
             first = next(number for number, known in enumerate(values) if _id_of(known) == provider.id)
             at.report(
-                f"provider id {provider.id!r} is used twice, first at {place.inside(first).location}",
+                f"duplicate provider id {provider.id!r}, first at {place.inside(first).location}",
                 "give each provider its own `id`",
             )
         providers.setdefault(provider.id, provider)

@@ -52,9 +52,7 @@ def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
     for index, tool in enumerate(tools):
         if tool.name in seen:
             first = place.inside(seen[tool.name]).location
-            place.inside(index).report(
-                f"tool {tool.name!r} is declared twice, first at {first}", "keep one of them"
-            )
+            place.inside(index).report(f"duplicate tool {tool.name!r}, first at {first}", "keep one of them")
         seen.setdefault(tool.name, index)
         if tool.input_schema is not None:
             _check_schema(tool.input_schema, place.inside(index, "input_schema"))

@@ -120,6 +120,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 class Cases(Protocol):
     """The cases of a suite as a stream that can be read again; a suite may be larger than memory."""
 
+    @property
+    def is_held(self) -> bool:
+        """Whether all cases are in memory; else each iteration reads files."""
+        ...
+
     def __iter__(self) -> Iterator[Case]: ...
 
     def __len__(self) -> int: ...

@@ -150,9 +150,11 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
     case = cell.case
     return {
         "cell": cell.key,
+        "index": cell.index,
         "case_key": cell.case_key,
         "name": case.description or case.id,
         "tags": case.tags,
+        "location": str(case.location) if case.location else None,
         "vars": progress.vars,
         "prompt": _prompt_of(progress.request),
         "expect_fail_reason": case.expect_fail,

@@ -16,9 +16,6 @@ from evenhand.registry import nearest
 
 Named = TypeVar("Named", Provider, Prompt)
 
-COUNT_EXACTLY_UP_TO = 50_000
-"""Cases that are read through to count a plan's cells; larger suites are only estimated."""
-
 
 class Cell(msgspec.Struct, frozen=True):
     """One combination to ask and judge. `index` is its place in the whole plan, whatever is left out of the run."""
@@ -85,15 +82,20 @@ class Plan:
                             yield Cell(index, case, provider, prompt, key, case_key)
 
     def total(self) -> int | None:
-        """How many cells the run has, or None where only reading a large suite through could tell."""
-        if len(self.suite.cases) <= COUNT_EXACTLY_UP_TO:
+        """How many cells the run has, as far as the cases in memory and the number of the others tell.
+
+        None where only reading files through once more could tell; too high where cases in files are not for every
+        provider.
+        """
+        cases = self.suite.cases
+        if cases.is_held:
             if self._only_keys is not None:
                 return sum(1 for _ in self.cells())
             asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
         elif self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
         else:
-            asked = len(self.suite.cases) * len(self.providers)
+            asked = len(cases) * len(self.providers)
         return asked * len(self.prompts) * self.repeat - len(self._without_keys)
 
     def _wants(self, case_key: str) -> bool:

@@ -187,7 +187,8 @@ def _large(value: int, meter: Meter) -> LargeInteger:
 def _wrap_unusual(value: Any, meter: Meter, level: int) -> Any:
     """Subclasses of JSON's types, and tuples, which programs that use the library may pass."""
     if isinstance(value, str):
-        return wrap(str(value), meter)
+        text = wrap(str(value), meter)
+        return value if text is not None and hasattr(value, "__html__") else text
     if isinstance(value, int):
         return wrap(int(value), meter)
     if isinstance(value, float):
