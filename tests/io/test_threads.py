@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CallThreads, FunctionInterrupted, TooManyStuck
 from support.programs import run
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def test_an_exception_comes_back_as_it_was_raised():
         raise argument
 
     async def body(pool: CallThreads) -> list[BaseException]:
-        errors: list[BaseException] = [ValueError("x"), SystemExit(3), KeyboardInterrupt()]
+        errors: list[BaseException] = [ValueError("x"), SystemExit(3)]
         caught = []
         for error in errors:
             try:
@@ -52,7 +52,19 @@ def test_an_exception_comes_back_as_it_was_raised():
         assert caught == errors
         return caught
 
-    assert len(using(2, body)) == 3
+    assert len(using(2, body)) == 2
+
+
+def test_an_interruption_that_a_function_raises_does_not_end_the_loop():
+    def fail(argument: Any) -> None:
+        raise KeyboardInterrupt
+
+    async def body(pool: CallThreads) -> BaseException | None:
+        with pytest.raises(FunctionInterrupted) as caught:
+            await pool.call(fail, None)
+        return caught.value.__cause__
+
+    assert isinstance(using(2, body), KeyboardInterrupt)
 
 
 def test_calls_run_beside_each_other_and_beside_the_loop():

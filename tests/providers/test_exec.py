@@ -258,6 +258,12 @@ def test_a_program_that_is_not_found_is_a_warning_only(tmp_path):
     )
 
 
+def test_a_program_of_the_folder_is_found_where_the_folder_is_the_current_one(tmp_path, monkeypatch):
+    write(tmp_path / "app.sh", "#!/bin/sh\n").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert Exec(command=("./app.sh",)).warnings(Path()) == []
+
+
 def test_a_path_in_env_decides_where_programs_are_looked_for(tmp_path):
     write(tmp_path / "own-tool", "#!/bin/sh\nprintf '{\"output\": 1}'\n").chmod(0o755)
     provider = Exec(command=("own-tool",), env={"PATH": str(tmp_path)})

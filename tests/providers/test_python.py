@@ -184,6 +184,7 @@ def test_an_exception_is_an_error_that_names_the_line(tmp_path, head):
     ("statement", "name"),
     [
         ("sys.exit(2)", "SystemExit: 2"),
+        ("raise KeyboardInterrupt('mine')", "KeyboardInterrupt: mine"),
         ("raise asyncio.CancelledError('odd')", "CancelledError: odd"),
         ("raise TimeoutError('mine')", "TimeoutError: mine"),
         ("raise BaseException('base')", "BaseException: base"),

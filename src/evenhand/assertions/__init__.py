@@ -6,6 +6,7 @@ from evenhand.assertions import expression as expression
 from evenhand.assertions import metrics as metrics
 from evenhand.assertions import pattern as pattern
 from evenhand.assertions import rubric as rubric
+from evenhand.assertions import scripts as scripts
 from evenhand.assertions import similar as similar
 from evenhand.assertions import structured as structured
 from evenhand.assertions import text as text

@@ -15,7 +15,7 @@ import click
 
 from evenhand.cli.locate import allow_outside_option, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
-from evenhand.cli.terminal import Terminal, is_terminal, note
+from evenhand.cli.terminal import Terminal, is_terminal, note, stdout_kept_for_reports
 from evenhand.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -184,8 +184,7 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    # What code under test prints must not end up inside a report.
-    with progress or contextlib.nullcontext(), contextlib.redirect_stdout(sys.stderr):
+    with stdout_kept_for_reports(), progress or contextlib.nullcontext():
         return asyncio.run(run())
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand.cli.terminal import note
+from evenhand.cli.terminal import note, stdout_kept_for_reports
 from evenhand.config.load import load_suite
+from evenhand.config.locate_suite import locate_suite
 from evenhand.errors import SuiteError
 from evenhand.model.suite import Suite
 from evenhand.report.figures import counted
+from evenhand.store.state import generated_directory, state_directory
 
 MAX_WARNINGS = 20
 """Warnings that a command tells whose business they are not."""
@@ -29,7 +32,13 @@ def loaded(
 ) -> Suite:
     """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
     began = time.perf_counter()
-    suite = load_suite(path, generators=generators, allow_outside=allow_outside)
+    with stdout_kept_for_reports():
+        suite = load_suite(
+            path,
+            generators=generators,
+            allow_outside=allow_outside,
+            spool_folder=lambda: generated_directory(state_directory(locate_suite(path).parent, os.environ)),
+        )
     log.info("loaded %s in %.0f ms", suite.path, (time.perf_counter() - began) * 1_000)
     if strict and suite.warnings:
         raise SuiteError(list(suite.warnings))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import IO, Any, Literal, NamedTuple
 
 ColorChoice = Literal["auto", "always", "never"]
@@ -54,6 +55,13 @@ def note(text: str) -> None:
     from evenhand.report.visible import visible
 
     print(visible(text), file=sys.stderr)
+
+
+@contextlib.contextmanager
+def stdout_kept_for_reports() -> Iterator[None]:
+    """What the suite's own Python code prints goes to the standard error, so that a report stays whole."""
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
 
 
 def give_up_stdout() -> None:

@@ -14,6 +14,7 @@ from evenhand.config.expected_type import holds, holds_val
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.graders import GraderReader
+from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
@@ -25,7 +26,15 @@ from evenhand.template import Engine
 class AssertionReader:
     """Makes assertions of written ones and checks what can be known before any answer is there."""
 
-    def __init__(self, engine: Engine, files: Files, graders: GraderReader) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        files: Files,
+        graders: GraderReader,
+        scripts: ScriptChecks | None = None,
+    ) -> None:
+        """`scripts` collects the assertions whose code is looked at once all are read."""
+        self._scripts = scripts
         self._engine = engine
         self._files = files
         self._graders = graders
@@ -75,8 +84,12 @@ class AssertionReader:
             place.inside("weight").report(
                 f"a weight is a number of 0 or more, found {found(assertion.weight)}"
             )
+        is_sound = True
         for problem in assertion.problems(self._engine):
             place.add(problem)
+            is_sound = False
+        if assertion.is_script and is_sound and self._scripts is not None:
+            self._scripts.add(assertion, place)
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox, find_repository
+from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
@@ -51,15 +52,15 @@ def load_suite(
     confined: bool = False,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     visible_variables: Collection[str] | None = None,
-    spool_folder: Path | None = None,
+    spool_folder: Callable[[], Path] | None = None,
 ) -> Suite:
     """The suite at a path: a file, or a folder with an `evenhand.yaml`.
 
     `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
-    are left out. What is run keeps its cases in `spool_folder`, by default in a temporary one that lives as long
-    as the suite. `confined` is for a suite from a stranger: references stay inside its folder, and nothing is run.
-    `allow_outside` names folders that references may lead to all the same. With `visible_variables`, the suite sees
-    no other environment variables than those.
+    are left out. What is run keeps its cases in the folder that `spool_folder` makes, by default in a temporary one
+    that lives as long as the suite. `confined` is for a suite from a stranger: references stay inside its folder,
+    and nothing is run. `allow_outside` names folders that references may lead to all the same. With
+    `visible_variables`, the suite sees no other environment variables than those.
 
     Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
@@ -82,7 +83,7 @@ class _Running(NamedTuple):
     generators: bool
     confined: bool
     allow_outside: tuple[Path, ...]
-    spool_folder: Path | None
+    spool_folder: Callable[[], Path] | None
 
 
 class _Loading:
@@ -98,7 +99,8 @@ class _Loading:
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
         self.graders = GraderReader(self.files, file.parent, environ, running.allow_outside)
-        self.assertions = AssertionReader(self.engine, self.files, self.graders)
+        self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
+        self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts)
 
     def suite(self) -> Suite:
         composed = compose(self.file, str(self.file), self.sandbox, self.findings)
@@ -109,6 +111,7 @@ class _Loading:
         written = read_settings(document, root, self.files, self.environ)
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
+        self.scripts.report()
         env = self._environment(document, written, parts, reading.written, root)
         self.findings.raise_if_any()
         return Suite(
@@ -184,11 +187,14 @@ class _Loading:
                 place.report("generators run code, which a suite in a sandbox may not")
         if not (entries.generators and self.running.generators) or self.findings.problem_count:
             return []
-        folder = self.running.spool_folder
-        if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
-            weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
-        return run_generators(entries.generators, self.sandbox, folder)
+        return run_generators(entries.generators, self.sandbox, self._spool_folder())
+
+    def _spool_folder(self) -> Path:
+        if self.running.spool_folder is not None:
+            return self.running.spool_folder()
+        folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+        weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     def _environment(
         self,

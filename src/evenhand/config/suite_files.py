@@ -81,6 +81,13 @@ class SuiteFiles:
         self._contents[file.relative] = hashlib.sha256(data).hexdigest()
         return file.relative
 
+    def script(self, reference: str) -> str:
+        """The path of an existing script, relative to the suite's folder."""
+        file = self.sandbox.code_file(reference)
+        data = read_bounded(file.path, file.name)
+        self._contents[file.relative] = hashlib.sha256(data).hexdigest()
+        return file.relative
+
     def digest(self) -> str:
         """sha256 over the names and contents of all files that were read so far."""
         return digest_of(sorted(self._contents.items()))

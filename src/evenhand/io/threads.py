@@ -20,6 +20,13 @@ JOIN_S = 1.0
 """Seconds that idle threads get to end when the set is closed."""
 
 
+class FunctionInterrupted(Exception):
+    """The function raised `KeyboardInterrupt`, which is the exception's cause.
+
+    Ctrl-C never reaches these threads, and the exception itself would end the event loop of the caller.
+    """
+
+
 class TooManyStuck(Exception):
     """Calls that were given up on keep so many threads busy that no further one is started."""
 
@@ -66,7 +73,7 @@ class CallThreads:
     async def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """What `function(argument)` returns or raises, whatever it raises. Cancelling gives the call up.
 
-        Raises `TooManyStuck`.
+        Raises `TooManyStuck`, and `FunctionInterrupted` for a `KeyboardInterrupt`.
         """
         self._loop = asyncio.get_running_loop()
         call = _Call(function, argument, self._loop.create_future())
@@ -81,6 +88,8 @@ class CallThreads:
             raise
         finally:
             self._in_flight -= 1
+        if isinstance(call.error, KeyboardInterrupt):
+            raise FunctionInterrupted from call.error
         if call.error is not None:
             raise call.error
         return call.result

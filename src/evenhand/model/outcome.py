@@ -33,6 +33,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     details: Any = None
     parts: tuple[Outcome, ...] = ()
     named_scores: dict[str, float] = {}
+    named_score_weights: dict[str, float] = {}
+    """Shares of the named scores in their means, 1 where none is given."""
     error_class: ErrorClass | None = None
     cost_usd: float | None = None
     cached: bool = False

@@ -94,7 +94,7 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
 
     def _is_found(self, program: str, directory: Path) -> bool:
         if _is_path(program):
-            return shutil.which(directory / program) is not None
+            return shutil.which((directory / program).absolute()) is not None
         return shutil.which(program, path=self.env.get("PATH")) is not None
 
     def open(self, context: ProviderContext) -> Session:

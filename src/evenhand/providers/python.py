@@ -13,7 +13,7 @@ import msgspec
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
-from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CallThreads, FunctionInterrupted, TooManyStuck
 from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
 from evenhand.model.exchange import Message, Request, Response, ToolCall
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
@@ -35,8 +35,8 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
     A plain function runs in a thread, so several calls may be in it at once. Python cannot stop a thread: a call
     that ran out of time goes on in the background, its result is dropped, and another thread takes over. An async
     function shares the event loop with the run and must not block it. The file is loaded once for each run, with
-    its folder on the import path. What the function prints goes to stdout as usual; print to stderr where stdout is
-    to hold a report.
+    its folder on the import path. What the function prints goes to stderr on
+    the command line, where stdout holds the report, and to stdout as usual in the library.
     """
 
     target: Annotated[
@@ -125,6 +125,8 @@ class PythonSession:
             if task is not None and task.cancelling():
                 raise
             raise self._failed(error) from None
+        except FunctionInterrupted as error:
+            raise self._failed(error.__cause__ or error) from None
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (code under test may raise anything, `SystemExit` too)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -85,6 +86,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
+        judge_scripts=services.judge_scripts,
         grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
@@ -219,14 +221,25 @@ def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
 
 
 def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> dict[str, float]:
-    """The mean score per metric name over the case's judged assertions."""
-    by_name: dict[str, list[float]] = {}
+    """The mean score per metric name over the case's judged assertions; scripts may weigh their named scores.
+
+    A mean without weight is 0; one that is not finite is left out.
+    """
+    sums: dict[str, list[float]] = {}
     for assertion, item in zip(assertions, weighed, strict=True):
-        if assertion.metric and item.outcome.score is not None:
-            by_name.setdefault(assertion.metric, []).append(item.outcome.score)
-        for name, score in item.outcome.named_scores.items():
-            by_name.setdefault(name, []).append(score)
-    return {name: sum(scores) / len(scores) for name, scores in by_name.items()}
+        outcome = item.outcome
+        if assertion.metric and outcome.score is not None:
+            _add_share(sums, assertion.metric, outcome.score, 1.0)
+        for name, score in outcome.named_scores.items():
+            _add_share(sums, name, score, outcome.named_score_weights.get(name, 1.0))
+    means = {name: total / weight if weight > 0 else 0.0 for name, (total, weight) in sums.items()}
+    return {name: mean for name, mean in means.items() if math.isfinite(mean)}
+
+
+def _add_share(sums: dict[str, list[float]], name: str, score: float, weight: float) -> None:
+    share = sums.setdefault(name, [0.0, 0.0])
+    share[0] += score * weight
+    share[1] += weight
 
 
 def _prompt_of(request: Request | None) -> Json:

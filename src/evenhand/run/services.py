@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from evenhand.errors import ProviderError
 from evenhand.io.clock import Clock, SystemClock
+from evenhand.model.assertion import Assertion
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, Response
+from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.suite import Suite
 from evenhand.run.evaluate import Grade
@@ -23,6 +25,9 @@ from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
 from evenhand.text.pattern import compile_pattern
+
+if TYPE_CHECKING:
+    from evenhand.scripts.judge import ScriptJudge
 
 
 class Services:
@@ -49,6 +54,7 @@ class Services:
         self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self._scripts: ScriptJudge | None = None
 
     async def __aenter__(self) -> Self:
         for provider in self._providers:
@@ -58,8 +64,20 @@ class Services:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for line in (*self._lines.values(), *self._grader_lines.values()):
-            await line.session.close()
+        try:
+            for line in (*self._lines.values(), *self._grader_lines.values()):
+                await line.session.close()
+        finally:
+            if self._scripts is not None:
+                await self._scripts.close()
+
+    async def judge_scripts(self, assertions: Sequence[Assertion], evidence: Evidence) -> Sequence[Outcome]:
+        """The outcomes of a case's script assertions. The first call opens what scripts need."""
+        if self._scripts is None:
+            from evenhand.scripts.judge import ScriptJudge
+
+            self._scripts = ScriptJudge(self.suite.directory)
+        return await self._scripts.judge(assertions, evidence)
 
     def line(self, provider_id: str) -> Line:
         """The way to a system under test."""

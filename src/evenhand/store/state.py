@@ -13,6 +13,7 @@ HOME_VARIABLE = "EVENHAND_HOME"
 
 FOLDER_NAME = ".evenhand"
 STORE_NAME = "runs.sqlite"
+GENERATED_NAME = "generated"
 
 
 def state_directory(suite_directory: Path, environ: Mapping[str, str]) -> Path:
@@ -52,6 +53,12 @@ def _is_there(path: Path) -> bool:
 def store_path(directory: Path) -> Path:
     """The run store of a state folder."""
     return directory / STORE_NAME
+
+
+def generated_directory(state: Path) -> Path:
+    """The folder for cases that generators made, in a state folder that is created where it is missing."""
+    create_state_directory(state)
+    return state / GENERATED_NAME
 
 
 def create_state_directory(directory: Path) -> None:
