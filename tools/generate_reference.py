@@ -91,6 +91,8 @@ def _example(cls: type[Assertion], example: Example) -> str:
         about.append(f"with vars `{_shown(example.vars)}`")
     if example.response:
         about.append(f"with `{_shown(example.response)}`")
+    if example.replies:
+        about.append(f"where the grader answers `{_shown(list(example.replies))}`")
     return f"```yaml\n{text}\n```\n\n{' '.join(about)}\n"
 
 

@@ -12,15 +12,16 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
-from evenhand.errors import ExitCode, StoreError, UsageError
+from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.model.provider import Session
 from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
 from evenhand.model.suite import MAX_CONCURRENCY, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
+from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
 from evenhand.run.services import Services
-from evenhand.store.redaction import EnvironmentRedactor
+from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
@@ -80,7 +81,8 @@ async def execute_run(
 ) -> Run:
     """Run what the options ask for and store it; an interruption ends in a partial run that says so.
 
-    Raises `UsageError` for options that cannot be met and `StoreError` where results cannot be kept.
+    Raises `SuiteError` where a selected case lacks a grader or a provider its key, `UsageError` for options that
+    cannot be met and `StoreError` where results cannot be kept.
     """
     _check_options(options)
     suite = _with_overrides(suite, options)
@@ -88,7 +90,7 @@ async def execute_run(
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
-    redactor = EnvironmentRedactor(os.environ)
+    redactor = _redactor(plan, sessions or {})
     if resumed:
         run = resumed
         for result in store.results(run.run_id):
@@ -113,6 +115,18 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
+    """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
+    missing = missing_graders(plan)
+    called = called_providers(plan)
+    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if missing:
+        raise SuiteError(missing)
+    named = {name for provider in called for name in provider.credentials}
+    written = {value for provider in called for value in provider.secrets(plan.suite.env)}
+    return EnvironmentRedactor(os.environ, named=named, further=written)
 
 
 def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:

@@ -27,6 +27,7 @@ from evenhand.config.entries import Entries, is_written_case, read_entries, run_
 from evenhand.config.environment import NamedVariables
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
+from evenhand.config.graders import GraderReader
 from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
@@ -38,6 +39,7 @@ from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.config.turns import TurnReader
 from evenhand.io.repository import find_repository
+from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.template import Engine
@@ -97,8 +99,9 @@ class _Loading:
         self.engine = Engine()
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
+        self.graders = GraderReader(self.files, file.parent, environ, running.allow_outside)
         self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
-        self.assertions = AssertionReader(self.engine, self.files, self.scripts)
+        self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts)
 
     def suite(self) -> Suite:
         composed = compose(self.file, str(self.file), self.sandbox, self.findings)
@@ -124,6 +127,8 @@ class _Loading:
             env=env,
             runner=written.runner,
             engine=self.engine,
+            graders=parts.graders,
+            has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
             snapshot=_snapshot(document),
@@ -131,10 +136,17 @@ class _Loading:
 
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
+        declared = read_providers(
+            written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
+        )
+        under_test = tuple(provider for provider in declared if not provider.embeds)
+        if declared and not under_test and len(declared) == len(written.providers):
+            root.inside("providers").report(
+                "every provider makes embeddings, so there is no system under test", "name one"
+            )
         return _Parts(
-            providers=read_providers(
-                written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
-            ),
+            providers=under_test,
+            graders=self.graders.suite_graders(written.grader, root.inside("grader"), declared),
             prompts=prompts.read_all(written.prompts, root.inside("prompts")),
             defaults=read_defaults(
                 written.defaults,
@@ -155,6 +167,7 @@ class _Loading:
         )
         checker = CaseChecker(
             providers=parts.providers,
+            graders=parts.graders,
             prompts=parts.prompts,
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
@@ -206,6 +219,8 @@ class _Parts(NamedTuple):
     """What the cases are put together with."""
 
     providers: tuple[Provider, ...]
+    """The systems under test."""
+    graders: Graders
     prompts: tuple[Prompt, ...]
     defaults: Defaults
 
@@ -222,6 +237,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "providers": digest_of(parts.providers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
+        "grader": digest_of(parts.graders),
         "env": digest_of(env),
     }
 

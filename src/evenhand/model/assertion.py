@@ -28,6 +28,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     vars: dict[str, Any] = {}
     response: dict[str, Any] = {}
     """Further fields of the response, such as `tool_calls`, `usage`, `cost_usd`, `latency_ms`."""
+    replies: tuple[Any, ...] = ()
+    """What graders answer, in turn: for kinds that ask one."""
 
 
 class Assertion(

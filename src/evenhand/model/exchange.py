@@ -71,6 +71,18 @@ class TestInfo(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
+class AnswerForm(msgspec.Struct, frozen=True, kw_only=True):
+    """The form that an answer must have: an object that matches a JSON Schema.
+
+    Vendors enforce it (a forced tool call, a strict schema); other providers are told in the prompt. Either way the
+    one who asked still checks what comes back.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
 class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One finished question to one provider: everything rendered, nothing left to resolve.
 
@@ -85,6 +97,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     tools: tuple[Tool, ...] = ()
     test: TestInfo
     repeat: int = 0
+    answer_form: AnswerForm | None = None
 
     @property
     def prompt(self) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.exchange import Json, Role, Tool
+from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -150,6 +151,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
     engine: Engine
+    graders: Graders = Graders()
+    has_graded_cases: bool = True
+    """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()
     """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}

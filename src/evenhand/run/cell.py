@@ -6,6 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
+from evenhand.run.grading import grade_with
 from evenhand.run.plan import Cell
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
@@ -69,7 +71,9 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
-    response = await call(cell.provider.id, request, services)
+    response = await call(
+        services.line(cell.provider.id), request, services, timeout_ms=suite.runner.timeout_ms
+    )
     evidence = Evidence(
         response=response,
         vars=progress.vars,
@@ -86,7 +90,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
         judge_scripts=services.judge_scripts,
-        grade=services.grade,
+        grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
 

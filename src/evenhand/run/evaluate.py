@@ -27,7 +27,7 @@ async def evaluate_case(
     threshold: float | None,
     short_circuit: bool,
     judge_scripts: JudgeScripts,
-    grade: Grade | None,
+    grade: Grade,
 ) -> list[Weighed]:
     """Judge the answer by every assertion; the outcomes keep the order of the assertions.
 
@@ -69,10 +69,7 @@ def _worth_grading(local: Sequence[Weighed], graded: Sequence[Assertion], thresh
     return graders_matter(local, [assertion.weight for assertion in graded], threshold)
 
 
-async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade | None) -> Outcome:
-    if grade is None:
-        reason = f"`{assertion.kind}` needs a grader, and this run has none"
-        return errored(reason, ErrorClass.GRADER_MISSING)
+async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade) -> Outcome:
     try:
         return await grade(assertion, evidence)
     except ClassifiedError as error:

@@ -128,11 +128,15 @@ class EnvironmentRedactor(Redactor):
     document is searched; a secret that was there once stays one.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], *, named: Iterable[str] = (), further: Iterable[str] = ()
+    ) -> None:
+        """`named` are variables that hold secrets whatever they are called, `further` secrets from elsewhere."""
         self._environ = environ
+        self._named = frozenset(named)
         self._seen: dict[str, str] = {}
-        self._secrets: set[str] = set()
-        super().__init__(())
+        self._secrets = set(further)
+        super().__init__(self._secrets)
         self._look_again()
 
     def found_in(self, document: bytes) -> bool:
@@ -147,7 +151,7 @@ class EnvironmentRedactor(Redactor):
         if seen == self._seen:
             return
         self._seen = seen
-        secrets = self._secrets.union(secret_values(seen))
+        secrets = self._secrets.union(secret_values(seen, self._named))
         if secrets != self._secrets:
             self._secrets = secrets
             super().__init__(secrets)
