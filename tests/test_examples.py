@@ -36,7 +36,7 @@ def test_example_ends_as_its_row_says(row: dict[str, Any], tmp_path: Path) -> No
     folder = tmp_path / row["example"]
     shutil.copytree(ROOT / "examples" / row["example"], folder)
     report = folder / "run.json"
-    done = run(folder, "--format", "json", "--out", str(report))
+    done = run(folder, *row.get("args", ()), "--format", "json", "--out", str(report))
     assert done.returncode == row["exit"], done.stderr
     assert "Traceback" not in done.stderr
     if "tallies" in row:

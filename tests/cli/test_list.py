@@ -23,6 +23,8 @@ def test_tests_as_json(evenhand) -> None:
         "id": "right/france",
         "description": None,
         "tags": ["smoke"],
+        "vars": {"answer": "Paris"},
+        "history": 0,
         "assertions": ["icontains"],
         "threshold": None,
         "only_providers": ["parrot"],

@@ -101,6 +101,8 @@ def _case(case: Case) -> dict[str, Any]:
         "id": case.id,
         "description": case.description,
         "tags": case.tags,
+        "vars": {name: value.authored for name, value in case.vars.items()},
+        "history": len(case.history),
         "assertions": [f"not-{a.kind}" if a.negate else a.kind for a in case.assertions],
         "threshold": case.threshold,
         "only_providers": case.only_providers,
