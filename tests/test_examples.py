@@ -40,7 +40,16 @@ def test_example_ends_as_its_row_says(row: dict[str, Any], tmp_path: Path) -> No
     shutil.copytree(ROOT / "examples" / row["example"], folder)
     report = folder / "run.json"
     without = row.get("without", ())
-    words = ("run", str(folder), "--no-progress", "--format", "json", "--out", str(report))
+    words = (
+        "run",
+        str(folder),
+        "--no-progress",
+        *row.get("args", ()),
+        "--format",
+        "json",
+        "--out",
+        str(report),
+    )
     done = evenhand(folder, *words, without=without)
     assert done.returncode == row["exit"], done.stderr
     assert all(f"`{name}` is not set" in done.stderr for name in without)

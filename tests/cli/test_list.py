@@ -24,6 +24,7 @@ def test_tests_as_json(evenhand) -> None:
         "description": None,
         "tags": ["smoke"],
         "vars": {"answer": "Paris"},
+        "history": 0,
         "assertions": ["icontains"],
         "threshold": None,
         "cache_salt": None,

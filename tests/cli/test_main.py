@@ -47,7 +47,7 @@ def test_version_is_told_by_every_way_in(evenhand) -> None:
     ("arguments", "message"),
     [
         (["rnu"], "error: no command 'rnu'; did you mean 'run'?; see `evenhand --help`\n"),
-        (["qqqq"], "error: no command 'qqqq'; there are run, validate, list"),
+        (["qqqq"], "error: no command 'qqqq'; there are init, run, validate, list"),
         (["--colour", "auto", "run"], "error: No such option"),
         (["--color", "blue", "run"], "error: Invalid value for '--color'"),
         (["runs", "list", "extra"], "see `evenhand runs list --help`\n"),

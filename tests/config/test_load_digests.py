@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.images import PNG
 from support.written import PROVIDER, load
 
 BASE: dict[str, Any] = {
@@ -94,9 +95,9 @@ def test_a_digest_follows_histories_and_images(tmp_path: Path) -> None:
     change = {
         "tests": [{"history": history, "vars": {"q": 1}}, {"history": "file://h.yaml", "vars": {"q": 2}}]
     }
-    files = {"i.png": "one", "h.yaml": "- {role: user, content: x}"}
+    files: dict[str, str | bytes] = {"i.png": PNG, "h.yaml": "- {role: user, content: x}"}
     before = digests(tmp_path, change, files)
-    assert digests(tmp_path, change, {**files, "i.png": "two"})["files"] != before["files"]
+    assert digests(tmp_path, change, {**files, "i.png": PNG + b"!"})["files"] != before["files"]
     assert (
         digests(tmp_path, change, {**files, "h.yaml": "- {role: user, content: y}"})["files"]
         != before["files"]

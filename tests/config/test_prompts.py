@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from evenhand.io.images import MAX_IMAGE_BYTES, image_block
 from evenhand.model.suite import Case, HistoryMarker, MessageTemplate, Prompt
 from evenhand.template import Engine, Scope
+from support.images import PNG
 from support.written import load, messages, warnings
 
 USER = {"role": "user", "content": "{{ q }}"}
@@ -50,13 +52,13 @@ def test_blocks_keep_thinking_and_images_as_they_are(tmp_path: Path) -> None:
         {"type": "image", "file": "pics/{{ q }}.png"},
     ]
     (turn,) = prompt(
-        tmp_path, {"messages": [{"role": "user", "content": blocks}]}, {"pics/{{ q }}.png": b"png"}
+        tmp_path, {"messages": [{"role": "user", "content": blocks}]}, {"pics/{{ q }}.png": PNG}
     ).messages
     assert isinstance(turn, MessageTemplate)
     assert turn.content.render(Engine(), Scope({"q": "x"})) == [
         {"type": "text", "text": "x"},
         {"type": "thinking", "thinking": "{{ q }}", "signature": "s"},
-        {"type": "image", "file": "pics/{{ q }}.png"},
+        image_block("pics/{{ q }}.png", PNG, "image/png"),
     ]
 
 
@@ -130,6 +132,14 @@ def test_a_history_from_a_data_file_is_no_template(tmp_path: Path) -> None:
             "no such file, found 'no.png'",
         ),
         (
+            {"messages": [{"role": "user", "content": [{"type": "image", "file": "../x.png"}]}]},
+            "content[0].file: refuses to read outside the suite's folder",
+        ),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image", "file": "evenhand.yaml"}]}]},
+            "content[0].file: 'evenhand.yaml' is no image, found the bytes 7b 22 76 65 72 73 69 6f; use PNG, JPEG,",
+        ),
+        (
             {"messages": [{"role": "user", "content": "file://no.txt"}]},
             "content: no such file, found 'no.txt'",
         ),
@@ -167,6 +177,46 @@ def test_a_wrong_template_in_a_file_is_placed_in_that_file(tmp_path: Path) -> No
 def test_a_wrong_history_is_refused(history: Any, message: str, tmp_path: Path) -> None:
     files = {"h.yaml": "- {role: user, content: x}\n- role: user\n", "h.txt": "x", "m.yaml": "a: 1\n"}
     assert message in "\n".join(messages(tmp_path, {"tests": [{"history": history}]}, files))
+
+
+def picture(file: str = "a.png") -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image", "file": file}]}
+
+
+ECHO = [{"id": "p", "type": "exec", "command": ["true"]}, {"id": "mirror", "type": "echo"}]
+
+
+@pytest.mark.parametrize("skipped", [True, False])
+def test_an_image_is_refused_where_a_provider_would_lose_it(skipped: bool, tmp_path: Path) -> None:
+    skip = {"skip_providers": ["mirror"]} if skipped else {}
+    document = {
+        "providers": ECHO,
+        "prompts": [{"id": "a", "messages": [picture(), "history"]}],
+        "tests": [
+            {"assert": [{"type": "is-json"}], **skip},
+            {
+                "history": [picture(), {"role": "user", "content": "x"}],
+                "assert": [{"type": "is-json"}],
+                **skip,
+            },
+        ],
+    }
+    files = {"a.png": PNG}
+    if skipped:
+        assert len(load(tmp_path, document, files).cases) == 2
+        return
+    wrong = "provider 'mirror' cannot take images; leave it out with `skip_providers`"
+    found = messages(tmp_path, document, files)
+    assert [line.split(": ", 1)[1] for line in found] == [
+        f"prompts[0]: {wrong}",
+        f"tests[1].history: {wrong}",
+    ]
+
+
+def test_an_image_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    document = {"prompts": [{"id": "a", "messages": [picture("big.png")]}]}
+    (found,) = messages(tmp_path, document, {"big.png": PNG + b"\0" * MAX_IMAGE_BYTES})
+    assert "is larger than 20 MiB; make the image smaller" in found
 
 
 @pytest.mark.parametrize(

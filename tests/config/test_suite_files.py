@@ -10,6 +10,7 @@ from evenhand.config.sandbox import Sandbox
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.errors import Location, SuiteError
 from support.case_files import write_files
+from support.images import PNG
 
 
 def suite_files(folder: Path, files: dict[str, str | bytes]) -> SuiteFiles:
@@ -53,12 +54,13 @@ def test_transcript_is_read_once(tmp_path: Path) -> None:
 
 def test_every_reader_stays_in_the_sandbox(tmp_path: Path) -> None:
     files = suite_files(tmp_path, {})
-    for read in (files.text, files.transcript, files.path, files.salt):
+    for read in (files.text, files.transcript, files.image, files.salt):
         with pytest.raises(SuiteError, match="--allow-outside"):
             read("../secret.json")
     with pytest.raises(SuiteError, match="--allow-outside"):
         files.resolved({"$file": "../secret.json"}, lambda path: Location("suite.yaml"))
 
 
-def test_path_is_relative_to_the_suite(tmp_path: Path) -> None:
-    assert suite_files(tmp_path, {"img/a.png": b"\x89PNG"}).path("file://img/a.png") == "img/a.png"
+def test_an_image_is_named_by_its_path_relative_to_the_suite(tmp_path: Path) -> None:
+    block = suite_files(tmp_path, {"img/a.png": PNG}).image("file://img/a.png")
+    assert (block["file"], block["media_type"]) == ("img/a.png", "image/png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,14 @@ import pytest
 import yaml
 
 from evenhand.config.decode import convert
+from evenhand.io.images import image_block
 from evenhand.model.describe import details_of, options_of, summary_of
 from evenhand.model.exchange import Message, Response
 from evenhand.model.provider import PROVIDERS, Provider
 from evenhand.providers.echo import Echo
 from evenhand.providers.exec import Exec
 from evenhand.providers.python import Python
+from support.images import PNG
 from support.programs import ask, open_session, program, request, run, write
 
 ONCE = """
@@ -71,6 +74,26 @@ def test_turns_arrive(provider, tmp_path):
     assert ask(provider, tmp_path, request(None, transcript=turns)) == [
         Response(output="system: be brief\nuser: hi")
     ]
+
+
+def test_images_arrive_as_they_are_declared_to(provider, tmp_path):
+    (tmp_path / "a.png").write_bytes(PNG)
+    turn = Message(role="user", content=[image_block("a.png", PNG, "image/png")])
+    (answer,) = ask(looking(provider, tmp_path), tmp_path, request(None, transcript=(turn,)))
+    expected = base64.b64encode(PNG).decode() if provider.takes_images else "user: "
+    assert answer.output == expected
+
+
+def looking(provider, folder):
+    """The provider with a system behind it that answers with the data of the image it was shown."""
+    if isinstance(provider, Exec):
+        source = WARM if provider.persistent else ONCE
+        shown = source.replace("{m['role']}: {m['content']}", "{m['content'][0]['data']}")
+        return Exec(id="app", command=program(folder, shown), persistent=provider.persistent)
+    if isinstance(provider, Python):
+        path = folder / "app.py"
+        path.write_text(path.read_text().replace("request.prompt", "request.messages[0].content[0]['data']"))
+    return provider
 
 
 def test_a_case_without_a_prompt_can_be_asked(provider, tmp_path):

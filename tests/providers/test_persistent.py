@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import ErrorClass, ProviderError
+from evenhand.io.images import Images
 from evenhand.io.process import Command
 from evenhand.model.exchange import Response
 from evenhand.providers.exec import Exec
@@ -284,7 +285,9 @@ def test_a_line_beyond_the_limit_is_an_error(tmp_path):
     provider = warm(tmp_path, "reply('x' * 2000 if text == 'long' else text)")
 
     async def body() -> list[Response | ProviderError]:
-        session = PersistentSession(Command(provider.command, tmp_path), 30_000, line_limit=1000)
+        session = PersistentSession(
+            Command(provider.command, tmp_path), 30_000, Images(tmp_path), line_limit=1000
+        )
         answers = [await answer(session.complete(request(text))) for text in ("long", "b")]
         await session.close()
         return answers

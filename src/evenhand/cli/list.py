@@ -102,6 +102,7 @@ def _case(case: Case) -> dict[str, Any]:
         "description": case.description,
         "tags": case.tags,
         "vars": {name: value.authored for name, value in case.vars.items()},
+        "history": len(case.history),
         "assertions": [f"not-{a.kind}" if a.negate else a.kind for a in case.assertions],
         "threshold": case.threshold,
         "cache_salt": case.cache_salt,

@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "init": Entry("evenhand.cli.init", "Write a small suite that runs at once, to start from."),
     "run": Entry("evenhand.cli.run", "Run a suite and report what held and what did not."),
     "validate": Entry("evenhand.cli.validate", "Find everything that is wrong with a suite; runs nothing."),
     "list": Entry("evenhand.cli.list", "Show what a suite resolves to, and the assertions there are."),

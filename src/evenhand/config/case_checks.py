@@ -9,9 +9,10 @@ from evenhand.config.case_names import CaseNames
 from evenhand.config.defaults import Defaults
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Place
-from evenhand.config.turns import starts_without_user
+from evenhand.config.turns import images_in, starts_without_user
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
+from evenhand.errors import Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.grading import GradedAssertion, Graders
 from evenhand.model.provider import Provider
@@ -38,6 +39,10 @@ class CaseChecker:
         self.has_graded_cases = False
         """Whether any case so far holds an assertion that asks a grader."""
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
+        self._blind = [provider for provider in providers if not provider.takes_images]
+        self._prompts_with_images = [
+            (index, prompt) for index, prompt in enumerate(prompts) if images_in(prompt.messages)
+        ]
         self._defaults = defaults
         self._defaults_place = defaults_place
         self._names = CaseNames(prompts, defaults.assertions, engine)
@@ -64,6 +69,8 @@ class CaseChecker:
             self._check_verdict(case, place)
             if self._deaf:
                 self._check_tool_calls(case, place)
+            if self._blind:
+                self._check_images(case, place)
             self._check_threshold(case, place)
             if case.history and self._splices_first and starts_without_user(case.history):
                 place.inside("history").warn("the conversation begins with a turn of the assistant or a tool")
@@ -138,6 +145,21 @@ class CaseChecker:
             for provider in deaf:
                 if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
                     _report_deaf(assertion, provider, at)
+
+    def _check_images(self, case: Case, place: Place) -> None:
+        if not (self._prompts_with_images or case.history):
+            return
+        put_to = set(self._put_to(case))
+        for provider in self._blind:
+            if provider.id not in put_to:
+                continue
+            message = f"provider {provider.id!r} cannot take images"
+            hint = "leave it out with `skip_providers`"
+            if images_in(case.history):
+                place.inside("history").report(message, hint)
+            for index, prompt in self._prompts_with_images:
+                if place.findings.first_time(("images", prompt.id, provider.id)):
+                    place.findings.add(Problem(message, ("prompts", index), hint, prompt.location))
 
 
 def _splices_history_first(prompt: Prompt) -> bool:

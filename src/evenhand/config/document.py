@@ -167,7 +167,10 @@ class ThinkingBlock(Written, frozen=True, kw_only=True, tag_field="type", tag="t
 class ImageBlock(Written, frozen=True, kw_only=True, tag_field="type", tag="image"):
     """An image inside a turn, for providers that take them."""
 
-    file: Annotated[str, _described("Path of the image, relative to the suite's folder.")]
+    file: Annotated[
+        str,
+        _described("Path of a PNG, JPEG, GIF or WebP image of up to 20 MiB, relative to the suite's folder."),
+    ]
 
 
 BLOCKS: Mapping[str, type[Written]] = {"text": TextBlock, "thinking": ThinkingBlock, "image": ImageBlock}

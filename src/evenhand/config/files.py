@@ -30,9 +30,9 @@ class Files:
         """The list of turns in the YAML or JSON file that a reference names."""
         return _reported(lambda: self._files.transcript(reference), place)
 
-    def path(self, reference: str, place: Place) -> str | None:
-        """The path of an existing file, relative to the suite's folder."""
-        return _reported(lambda: self._files.path(reference), place)
+    def image(self, reference: str, place: Place) -> dict[str, str] | None:
+        """The content block of the image that a reference names."""
+        return _reported(lambda: self._files.image(reference), place)
 
     def script(self, reference: str, place: Place) -> str | None:
         """The path of an existing script, relative to the suite's folder."""

@@ -12,6 +12,7 @@ from evenhand.config.question_digest import digest_of
 from evenhand.config.regular_file import read_bounded, read_bounded_text
 from evenhand.config.sandbox import FoundFile, Sandbox
 from evenhand.errors import Location, Problem, SuiteError
+from evenhand.io.images import MAX_IMAGE_BYTES, image_block, media_type_of
 
 MAX_KEPT_DOCUMENTS = 1_000
 """Transcripts that are kept for the cases that follow."""
@@ -74,12 +75,19 @@ class SuiteFiles:
         """The cache salt that follows the content of the files that a pattern names."""
         return self._digests.salt_of(pattern)
 
-    def path(self, reference: str) -> str:
-        """The path of an existing file of data, relative to the suite's folder."""
+    def image(self, reference: str) -> dict[str, str]:
+        """The content block of an image, whose type is told by its content."""
         file = self.sandbox.data_file(reference)
-        data = read_bounded(file.path, file.name)
-        self._contents[file.relative] = hashlib.sha256(data).hexdigest()
-        return file.relative
+        data = read_bounded(file.path, file.name, MAX_IMAGE_BYTES, "make the image smaller")
+        media_type = media_type_of(data)
+        if media_type is None:
+            found = "an empty file" if not data else f"the bytes {data[:8].hex(' ')}"
+            raise SuiteError(
+                [Problem(f"{reference!r} is no image, found {found}", hint="use PNG, JPEG, GIF or WebP")]
+            )
+        block = image_block(file.relative, data, media_type)
+        self._contents[file.relative] = block["sha256"]
+        return block
 
     def script(self, reference: str) -> str:
         """The path of an existing script, relative to the suite's folder."""

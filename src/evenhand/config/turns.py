@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evenhand.config.decode import decode
@@ -22,6 +22,8 @@ from evenhand.io.target import FILE_PREFIX
 from evenhand.model.suite import MessageTemplate, ToolCallTemplate
 from evenhand.registry import nearest
 from evenhand.template import Engine, Val
+
+IMAGE = "image"
 
 
 class TurnReader:
@@ -107,8 +109,20 @@ class TurnReader:
             signature = {} if block.signature is None else {"signature": {"$raw": block.signature}}
             return {"type": "thinking", "thinking": {"$raw": block.thinking}, **signature}
         if isinstance(block, ImageBlock):
-            return {"type": "image", "file": {"$raw": self._files.path(block.file, place.inside("file"))}}
+            image = self._files.image(block.file, place.inside("file"))
+            return None if image is None else {**{key: {"$raw": image[key]} for key in image}, "type": IMAGE}
         return None
+
+
+def images_in(turns: Iterable[object]) -> list[str]:
+    """The files of the images in turns, as they were read."""
+    return [
+        block["file"]["$raw"]
+        for turn in turns
+        if isinstance(turn, MessageTemplate) and isinstance(turn.content.authored, list)
+        for block in turn.content.authored
+        if block is not None and block["type"] == IMAGE
+    ]
 
 
 def starts_without_user(turns: Sequence[MessageTemplate]) -> bool:

@@ -55,6 +55,8 @@ class Provider(
 
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
+    takes_images: ClassVar[bool] = False
+    """Whether this type passes the images of a turn on; a suite that would lose them is refused."""
     reads_vars: ClassVar[bool] = True
     """Whether this type is given a case's vars beside the prompt."""
     embeds: ClassVar[bool] = False

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from evenhand.errors import ErrorClass, Problem, ProviderError
+from evenhand.io.images import Images
 from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
 from evenhand.io.protocol import PROTOCOL_ENV, provider_document, read_provider_reply, written
 from evenhand.model.exchange import Request, Response
@@ -54,6 +55,7 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         ),
     ] = False
 
+    takes_images: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: app
   type: exec
@@ -105,23 +107,23 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         command = Command(self.command, context.directory, {**os.environ, **self.env, **PROTOCOL_ENV})
         timeout_ms = min(self.timeout_ms, context.timeout_ms or self.timeout_ms)
         if self.persistent:
-            return PersistentSession(command, timeout_ms)
-        return ExecSession(command, timeout_ms)
+            return PersistentSession(command, timeout_ms, Images(context.directory))
+        return ExecSession(command, timeout_ms, Images(context.directory))
 
 
 class ExecSession:
     """A program that is started anew for every call."""
 
-    def __init__(self, command: Command, timeout_ms: float) -> None:
+    def __init__(self, command: Command, timeout_ms: float, images: Images) -> None:
         self._command = command
         self._timeout_ms = timeout_ms
+        self._images = images
 
     async def complete(self, request: Request) -> Response:
         """Start the program, put the question, read the answer. Raises `ProviderError`."""
+        document = provider_document(self._images.filled(request))
         try:
-            finished = await run_process(
-                self._command, provider_document(request), timeout_ms=self._timeout_ms
-            )
+            finished = await run_process(self._command, document, timeout_ms=self._timeout_ms)
         except ProcessFailed as failed:
             details = written(b"", failed.stderr)
             raise ProviderError(

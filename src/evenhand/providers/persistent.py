@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 
 from evenhand.errors import ErrorClass, ProviderError
+from evenhand.io.images import Images
 from evenhand.io.process import STDOUT_LIMIT, Child, Command, ProcessFailed, exit_text
 from evenhand.io.protocol import answered_id, provider_document, read_reply_document, written
 from evenhand.io.reply import Reply, response_from_reply
@@ -28,9 +29,12 @@ _ONE_LINE = "a persistent program writes exactly one line for each question; wri
 class PersistentSession:
     """One warm child and the turn-taking for it."""
 
-    def __init__(self, command: Command, timeout_ms: float, *, line_limit: int = STDOUT_LIMIT) -> None:
+    def __init__(
+        self, command: Command, timeout_ms: float, images: Images, *, line_limit: int = STDOUT_LIMIT
+    ) -> None:
         self._command = command
         self._timeout_ms = timeout_ms
+        self._images = images
         self._line_limit = line_limit
         self._turn = asyncio.Lock()
         self._child: Child | None = None
@@ -39,6 +43,7 @@ class PersistentSession:
 
     async def complete(self, request: Request) -> Response:
         """Put the question when its turn comes and read the answer. Raises `ProviderError`."""
+        request = self._images.filled(request)
         async with self._turn:
             try:
                 reply = await self._ask(request)

@@ -12,6 +12,7 @@ import msgspec
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.call_loop import CallLoop
+from evenhand.io.images import Images
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
 from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
@@ -50,6 +51,7 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
         float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
     ] = 60_000
 
+    takes_images: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: app
   type: python
@@ -83,6 +85,7 @@ class PythonSession:
         self._target = provider.target
         self._code = code
         self._is_async = _is_async(code.function)
+        self._images = Images(context.directory)
         self._threads = CallThreads(context.concurrency, name="python-provider")
         self._loop = CallLoop(name="python-provider-loop")
         # A limit of the run that is as short is kept by the run alone.
@@ -91,7 +94,7 @@ class PythonSession:
 
     async def complete(self, request: Request) -> Response:
         """Call the function and read what it returns. Raises `ProviderError`."""
-        returned = await self._limited(self._code.function, _own_copy(request))
+        returned = await self._limited(self._code.function, _own_copy(self._images.filled(request)))
         # Most functions return text; it needs no further look.
         return Response(output=returned) if type(returned) is str else self._response(returned)
 
