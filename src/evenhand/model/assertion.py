@@ -32,6 +32,10 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     """What graders answer, in turn: for kinds that ask one."""
 
 
+_KINDS: dict[type, str] = {}
+"""Names by class: asked for by every result, and slow to look up in a struct's configuration."""
+
+
 class Assertion(
     msgspec.Struct,
     frozen=True,
@@ -113,7 +117,11 @@ class Assertion(
     @property
     def kind(self) -> str:
         """The name of the kind, without `not-`."""
-        return str(self.__struct_config__.tag)
+        cls = self.__class__
+        known = _KINDS.get(cls)
+        if known is None:
+            known = _KINDS[cls] = str(cls.__struct_config__.tag)
+        return known
 
     def templates(self) -> Iterator[tuple[str, Val]]:
         """Every field whose value is rendered for each case, with its name."""
