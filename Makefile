@@ -30,7 +30,7 @@ demo: setup ## run the first example and show its report
 	$(BIN)/evenhand run examples/01-hello
 
 test: setup ## run the whole test suite
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 check: lint types docs-check test ## everything that CI checks
 
