@@ -21,6 +21,7 @@ from evenhand.model.result import CaseResult, Run
 from evenhand.session import execute_run
 from evenhand.store.state import store_path
 from evenhand.store.store import open_store
+from support.signals import heed_interrupts
 
 SUITE = """
 version: 1
@@ -240,6 +241,7 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
         env={**os.environ, "EVENHAND_HOME": str(folder / ".evenhand")},
+        preexec_fn=heed_interrupts,
     )
 
 

@@ -17,6 +17,7 @@ import pytest
 from evenhand.cli.run import run_options
 from evenhand.errors import UsageError
 from evenhand.model.result import RunDocument
+from support.signals import heed_interrupts
 from support.suites_on_disk import BROKEN, PASSING, SUITE, write_suite
 
 HANG_S = 180
@@ -187,7 +188,8 @@ def test_options_of_the_command_line_become_those_of_the_library() -> None:
 
 
 def process(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "evenhand", *arguments], **options)  # type: ignore[call-overload]
+    command = [sys.executable, "-m", "evenhand", *arguments]
+    return subprocess.Popen(command, preexec_fn=heed_interrupts, **options)  # type: ignore[call-overload]
 
 
 def test_an_interrupted_run_ends_with_130_and_a_partial_report(evenhand, tmp_path: Path) -> None:
