@@ -1,11 +1,14 @@
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenhand.errors import ErrorClass, Problem
+from evenhand.model.assertion import ASSERTIONS
 from evenhand.model.outcome import Status
+from evenhand.template import Engine
 from evenhand.text.json_reader import compact_json
 from support.assertions import build, built, evidence, judged, verdict_on
 from support.json_texts import CHARACTERS, values
@@ -191,3 +194,16 @@ def test_a_huge_output_on_one_line_is_judged_with_short_reasons() -> None:
         outcome = judged(built(options), seen)
         assert outcome.status == Status.FAIL
         assert len(outcome.reason) < 1_500, outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("value", "is_suspicious"),
+    [("{{ q }}", True), ("a {{ q.x }} b", True), ("{{ 7 * 7 }}", False), ("{{", False), ("{ q }", False)],
+)
+@pytest.mark.parametrize("kind", ["contains", "icontains", "starts-with", "icontains-any"])
+def test_a_text_that_looks_like_a_template_draws_a_warning(
+    kind: str, value: str, is_suspicious: bool
+) -> None:
+    cls = ASSERTIONS.all()[kind]
+    options = {"values": [value]} if kind == "icontains-any" else {"value": value}
+    assert bool(list(msgspec.convert({"type": kind, **options}, cls).warnings(Engine()))) is is_suspicious

@@ -136,14 +136,20 @@ def test_merging_with_nothing_changes_nothing(one: Any, other: Any) -> None:
     assert merged(layer(value), layer({})).value == value
 
 
-SHAPE = st.fixed_dictionaries(
-    {},
-    optional={
-        "a": st.integers(0, 3),
-        "assert": st.lists(st.integers(0, 3), max_size=2),
-        "m": st.dictionaries(st.sampled_from("xyz"), st.integers(0, 3), max_size=2),
-    },
-)
+def shape(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Layers in which a key holds the same kind of value wherever it is there, as in suites."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "a": st.integers(0, 3) | st.text("xy", max_size=1),
+            "assert": st.lists(st.integers(0, 3), max_size=2),
+            "list": st.lists(st.integers(0, 3), max_size=2),
+            "m": inner,
+        },
+    )
+
+
+SHAPE = shape(shape(st.dictionaries(st.sampled_from("xyz"), st.integers(0, 3), max_size=2)))
 
 
 @given(SHAPE, SHAPE, SHAPE)

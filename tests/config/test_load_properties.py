@@ -9,11 +9,12 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from evenhand.config.load import load_suite
 from evenhand.config.schema import suite_schema
 from evenhand.errors import Problem, SuiteError
-from evenhand.model.suite import Suite
+from evenhand.model.suite import Case, Suite
 from support.written import write
 
 KEYS = sorted(
@@ -65,17 +66,22 @@ SUITES = st.fixed_dictionaries(
         "surplus": VALUES,
     },
 )
-FILES = {
+FILES: dict[str, str | bytes] = {
     "c.csv": "q,n:int\na,1\n",
     "p.txt": "{{ q }}",
     "part.yaml": "defaults: {assert: [{type: is-json}]}\n",
 }
 
 
-def loaded(text: str | bytes) -> Suite | list[str]:
+def placeless(case: Case) -> Case:
+    """A case without its location, which names a temporary folder."""
+    return structs.replace(case, location=None)
+
+
+def loaded(text: str | bytes, files: dict[str, str | bytes] = FILES) -> Suite | list[str]:
     """The suite, or its problems as they are shown; anything else fails the test."""
     with tempfile.TemporaryDirectory() as folder:
-        path = write(Path(folder), text, FILES)
+        path = write(Path(folder), text, files)
         problems: list[Problem] = []
         try:
             suite = load_suite(path, environ={"A": "1"})
@@ -101,6 +107,13 @@ def test_a_suite_of_any_shape_is_loaded_or_refused_alike_each_time(document: dic
     else:
         assert isinstance(second, Suite)
         assert first.digests == second.digests
+        assert (first.providers, first.prompts, first.tools) == (
+            second.providers,
+            second.prompts,
+            second.tools,
+        )
+        assert list(map(placeless, first.cases)) == list(map(placeless, second.cases))
+        assert len(first.warnings) == len(second.warnings)
 
 
 @settings(max_examples=60, deadline=None)
@@ -113,3 +126,28 @@ def test_any_bytes_are_loaded_or_refused(data: bytes) -> None:
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5))
 def test_any_document_is_loaded_or_refused(document: dict[str, Any]) -> None:
     loaded(json.dumps(document))
+
+
+REFERRING: dict[str, dict[str, Any]] = {
+    **{
+        f"t.{extension}": {"tests": [f"file://t.{extension}"]}
+        for extension in ("yaml", "json", "jsonl", "csv", "tsv")
+    },
+    "h.yaml": {"tests": [{"history": "file://h.yaml"}]},
+    "p.txt": {"prompts": [{"id": "a", "template": "file://p.txt"}], "tests": [{"vars": {"q": 1}}]},
+    "v.json": {"tests": [{"vars": {"q": {"$file": "v.json"}}}]},
+    "i.png": {
+        "prompts": [
+            {"id": "a", "messages": [{"role": "user", "content": [{"type": "image", "file": "i.png"}]}]}
+        ]
+    },
+    "part.yaml": {"imports": ["part.yaml"]},
+}
+BYTES = st.binary(max_size=60) | st.text("id,vasert:[]{}\"'\n\t;-0 ", max_size=60).map(str.encode)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(sorted(REFERRING)), BYTES)
+def test_whatever_stands_in_a_file_that_a_suite_names_is_loaded_or_refused(name: str, data: bytes) -> None:
+    document = {"version": 1, "providers": [{"type": "exec", "command": ["true"]}], **REFERRING[name]}
+    loaded(json.dumps(document), {name: data})

@@ -44,6 +44,9 @@ class Contains(Assertion, frozen=True, kw_only=True, tag="contains"):
         if not self.value:
             yield _empty_needle(("value",), "contains")
 
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        yield from _unfilled(("value",), self.value, engine)
+
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value in evidence.text:
             return passed(f"output contains {quoted(self.value)}")
@@ -69,6 +72,9 @@ class IContains(Assertion, frozen=True, kw_only=True, tag="icontains"):
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:
             yield _empty_needle(("value",), "contains")
+
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        yield from _unfilled(("value",), self.value, engine)
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value.casefold() in evidence.folded_text:
@@ -106,6 +112,10 @@ class IContainsAny(Assertion, frozen=True, kw_only=True, tag="icontains-any"):
             if not value:
                 yield _empty_needle(("values", index), "contains")
 
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        for index, value in enumerate(self.values):
+            yield from _unfilled(("values", index), value, engine)
+
     def evaluate(self, evidence: Evidence) -> Outcome:
         value = self._first_hit(evidence)
         if value is not None:
@@ -137,6 +147,9 @@ class StartsWith(Assertion, frozen=True, kw_only=True, tag="starts-with"):
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:
             yield _empty_needle(("value",), "starts with")
+
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        yield from _unfilled(("value",), self.value, engine)
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if evidence.text.startswith(self.value):
@@ -192,6 +205,16 @@ class Length(Assertion, frozen=True, kw_only=True, tag="length"):
         if self.max is not None and length > self.max:
             return failed(f"length {length} > max {self.max}")
         return passed(f"length {length} within bounds")
+
+
+def _unfilled(path: DocumentPath, value: str, engine: Engine) -> Iterator[Problem]:
+    """A warning where a text to look for names variables as a template does: most often one was meant."""
+    if "{{" in value and engine.names_in(value):
+        yield Problem(
+            f"the text to look for is taken as it stands, and {quoted(value)} looks like a template",
+            path,
+            "to compare with a variable, use `jinja`: `name in output`",
+        )
 
 
 def _empty_needle(path: DocumentPath, verb: str) -> Problem:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
+from evenhand.model.suite import Case
+from evenhand.template import Engine, Scope
 from support.case_files import read_file
 from support.json_values import json_values
+from support.written import load
 
 # JSON is YAML but for characters that it escapes as two halves.
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], max_codepoint=0xFFFF), max_size=10)
@@ -74,18 +80,48 @@ def table(cases: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-@given(CASES)
-def test_cases_written_in_every_format_are_equal(
-    tmp_path_factory: pytest.TempPathFactory, cases: list[dict[str, Any]]
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    contents = {
+def contents(cases: list[dict[str, Any]]) -> dict[str, str]:
+    """The cases in every format."""
+    return {
         "yaml": json.dumps(cases),
         "json": json.dumps({"tests": cases}),
         "jsonl": "".join(json.dumps(case) + "\n" for case in cases),
         "csv": table(cases),
     }
-    for extension, content in contents.items():
+
+
+@settings(max_examples=40, deadline=None)
+@given(CASES.filter(bool))
+def test_a_suite_loads_to_equal_cases_whatever_the_format_of_its_test_file(
+    cases: list[dict[str, Any]],
+) -> None:
+    different = [{**case, "id": f"{number} {case['id']}"} for number, case in enumerate(cases)]
+    loaded = []
+    for extension, content in contents(different).items():
+        with tempfile.TemporaryDirectory() as folder:
+            suite = load(
+                Path(folder), {"tests": [f"file://same.{extension}"]}, {f"same.{extension}": content}
+            )
+            loaded.append([shown(case) for case in suite.cases])
+    assert all(each == loaded[0] for each in loaded)
+    assert [case["id"] for case in loaded[0]] == [case["id"] for case in different]
+
+
+def shown(case: Case) -> dict[str, Any]:
+    """Everything that a case says, but for its place, with values as they render."""
+    fields = {**structs.asdict(case), "location": None}
+    engine, scope = Engine(), Scope({})
+    fields["vars"] = {name: value.render(engine, scope) for name, value in case.vars.items()}
+    fields["history"] = [(turn.role, turn.content.render(engine, scope)) for turn in case.history]
+    return fields
+
+
+@given(CASES)
+def test_cases_written_in_every_format_are_equal(
+    tmp_path_factory: pytest.TempPathFactory, cases: list[dict[str, Any]]
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for extension, content in contents(cases).items():
         read = read_file(folder, f"same.{extension}", content)
         assert not read.problems
         assert read.documents == cases
