@@ -235,6 +235,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         suite_path=str(suite.path.resolve()),
         started_at=utc_now(),
         evenhand_version=__version__,
+        config_snapshot=suite.snapshot,
         config_digest=suite.digests.get("suite", ""),
         digests={name: digest for name, digest in suite.digests.items() if name != "suite"},
         git=git_state(suite.directory),

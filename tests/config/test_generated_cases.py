@@ -59,7 +59,7 @@ def test_a_wrong_generator_is_refused_at_its_entry(tmp_path: Path) -> None:
 def test_a_wrong_generated_case_is_named_with_its_line(tmp_path: Path) -> None:
     files = {"make.py": "print('{}'); print('{\"asserts\": []}')"}
     document = {"tests": [{"generator": {"command": ["python3", "make.py"]}}]}
-    (found,) = messages(tmp_path, document, files, spool_folder=tmp_path / "spool")
+    (found,) = messages(tmp_path, document, files, spool_folder=lambda: tmp_path / "spool")
     assert ":2:" in found
     assert "unknown key 'asserts'; did you mean 'assert'?" in found
 
@@ -72,7 +72,7 @@ def test_a_generator_that_fails_is_a_fault_of_the_machinery(tmp_path: Path) -> N
 
 
 def test_generated_cases_are_kept_where_they_are_wanted(tmp_path: Path) -> None:
-    load(tmp_path, {"tests": [GENERATOR]}, FILES, spool_folder=tmp_path / "state")
+    load(tmp_path, {"tests": [GENERATOR]}, FILES, spool_folder=lambda: tmp_path / "state")
     assert len(list((tmp_path / "state").glob("*.jsonl"))) == 1
 
 

@@ -132,7 +132,7 @@ def command(
 
     outputs = plan_outputs(formats, outs)
     options = run_options(**asked)
-    suite = loaded(path, strict=strict, allow_outside=allow_outside)
+    suite = loaded(path, strict=strict, allow_outside=allow_outside, keeps_generated=True)
     check_outputs(outputs)
     with contextlib.closing(open_run_store(suite.directory)) as store:
         log.info("results go to %s", store.path)

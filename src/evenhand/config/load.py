@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,15 +49,15 @@ def load_suite(
     confined: bool = False,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     visible_variables: Collection[str] | None = None,
-    spool_folder: Path | None = None,
+    spool_folder: Callable[[], Path] | None = None,
 ) -> Suite:
     """The suite at a path: a file, or a folder with an `evenhand.yaml`.
 
     `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
-    are left out. What is run keeps its cases in `spool_folder`, by default in a temporary one that lives as long
-    as the suite. `confined` is for a suite from a stranger: references stay inside its folder, and nothing is run.
-    `allow_outside` names folders that references may lead to all the same. With `visible_variables`, the suite sees
-    no other environment variables than those.
+    are left out. What is run keeps its cases in the folder that `spool_folder` gives when it is needed, by default
+    in a temporary one that lives as long as the suite. `confined` is for a suite from a stranger: references stay
+    inside its folder, and nothing is run. `allow_outside` names folders that references may lead to all the same.
+    With `visible_variables`, the suite sees no other environment variables than those.
 
     Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
@@ -80,7 +80,7 @@ class _Running(NamedTuple):
     generators: bool
     confined: bool
     allow_outside: tuple[Path, ...]
-    spool_folder: Path | None
+    spool_folder: Callable[[], Path] | None
 
 
 class _Loading:
@@ -171,8 +171,9 @@ class _Loading:
                 place.report("generators run code, which a suite in a sandbox may not")
         if not (entries.generators and self.running.generators) or self.findings.problem_count:
             return []
-        folder = self.running.spool_folder
-        if folder is None:
+        if self.running.spool_folder is not None:
+            folder = self.running.spool_folder()
+        else:
             folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
             weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
         return run_generators(entries.generators, self.sandbox, folder)

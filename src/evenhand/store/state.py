@@ -54,6 +54,12 @@ def store_path(directory: Path) -> Path:
     return directory / STORE_NAME
 
 
+def generated_cases_folder(directory: Path) -> Path:
+    """The folder of a state folder in which generated cases are kept; makes the state folder if need be."""
+    create_state_directory(directory)
+    return directory / "generated"
+
+
 def create_state_directory(directory: Path) -> None:
     """Create the folder where it is missing, with a `.gitignore` that keeps all of it out of repositories."""
     if directory.is_dir():
