@@ -30,7 +30,7 @@ demo: setup ## run the first example and show its report
 	$(BIN)/evenhand run examples/01-hello
 
 test: setup ## run the whole test suite
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 check: lint types docs-check test ## everything that CI checks
 
@@ -48,10 +48,8 @@ docs: setup ## write the generated part of the documents anew
 docs-check: setup ## fail if the generated part of the documents is stale
 	$(BIN)/python tools/generate_reference.py --check
 
-requirements: setup ## lock requirements/*.txt to the newest versions that pyproject.toml and dev.in allow
+requirements: setup ## lock requirements/dev.txt to the newest versions that pyproject.toml and dev.in allow
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		--no-annotate --upgrade --output-file requirements/runtime.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 		--no-annotate --upgrade --output-file requirements/dev.txt pyproject.toml requirements/dev.in
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import best_of, measure
-from benchmarks.suites import write_single, write_suite
+from benchmarks.suites import SCRIPTS, write_script_suite, write_single, write_suite
 
 QUIET = ["run", ".", "--no-progress"]
 
@@ -20,6 +20,7 @@ def main() -> None:
         folder = Path(scratch)
         start_up(folder)
         own_cost(folder)
+        script_cost(folder)
         scale(folder, sizes=(10_000, 100_000, 1_000_000) if options.full else (10_000, 50_000))
 
 
@@ -42,6 +43,23 @@ def own_cost(folder: Path) -> None:
                 seconds.append(best_of(3, QUIET, cwd=suite).seconds)
             cost_ms = (seconds[1] - seconds[0]) / 10_000 * 1_000
             print(f"  {provider:<16} {size:5} B {cost_ms:7.3f} ms", flush=True)
+
+
+def script_cost(folder: Path) -> None:
+    """What a script assertion adds to a cell: the difference between two sizes, less that of the suite without it."""
+    print("script assertions, 2 KB of output, 20 vars, best of 3", flush=True)
+    plain_ms = 0.0
+    for scripts in SCRIPTS:
+        seconds = []
+        for cases in (500, 3_500):
+            suite = write_script_suite(
+                folder / f"{scripts}-{cases}".replace(" ", "-"), scripts=scripts, cases=cases
+            )
+            seconds.append(best_of(3, QUIET, cwd=suite).seconds)
+        each_ms = (seconds[1] - seconds[0]) / 3_000 * 1_000
+        plain_ms = plain_ms or each_ms
+        added = "" if not SCRIPTS[scripts] else f"   adds {each_ms - plain_ms:6.3f} ms"
+        print(f"  {scripts:<24} {each_ms:7.3f} ms a cell{added}", flush=True)
 
 
 def scale(folder: Path, *, sizes: tuple[int, ...]) -> None:

@@ -49,6 +49,46 @@ def write_suite(folder: Path, *, provider: str, cases: int, output_bytes: int) -
     return folder
 
 
+SCRIPTS = {
+    "no script": "",
+    "inline": "    - {type: javascript, value: \"output.length > 50 && context.vars.f7 !== 'x'\"}\n",
+    "three inline": (
+        "    - {type: javascript, value: \"output.length > 50 && context.vars.f7 !== 'x'\"}\n"
+        "    - {type: javascript, value: \"const words = output.split(' '); words.length / 400\"}\n"
+        "    - {type: javascript, value: \"({pass: /capital/.test(output), score: 1, reason: 'seen'})\"}\n"
+    ),
+    "inline of its own realm": (
+        '    - {type: javascript, value: "Array.prototype.length === 0 && output.length > 50"}\n'
+    ),
+    "file": "    - {type: javascript, value: 'file://check.js'}\n",
+    "python": "    - {type: python, value: \"len(output) > 50 and context['vars']['f7'] != 'x'\"}\n",
+}
+"""Script assertions that are put beside a plain one."""
+
+
+def write_script_suite(folder: Path, *, scripts: str, cases: int, output_bytes: int = 2_000) -> Path:
+    """A suite with twenty vars a case whose answers are judged by one plain assertion and some scripts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "check.js").write_text(
+        "module.exports = (output, context) => output.length > 50 && context.vars.f7 !== 'x';\n",
+        encoding="utf-8",
+    )
+    (folder / "evenhand.yaml").write_text(
+        "version: 1\nsuite: benchmark\nproviders: [{type: echo}]\n"
+        "prompts:\n  - id: ask\n    template: 'The capital of {{ number }} {{ text }}'\n"
+        "tests: ['file://cases.jsonl']\ndefaults:\n  assert:\n"
+        f"    - {{type: contains, value: capital}}\n{SCRIPTS[scripts]}",
+        encoding="utf-8",
+    )
+    text = ("lorem ipsum dolor sit amet " * 100)[: output_bytes - 30]
+    fields = {f"f{index}": f"value {index}" for index in range(18)}
+    with (folder / "cases.jsonl").open("w", encoding="utf-8") as lines:
+        for number in range(cases):
+            values = {"number": number, "text": text, **fields}
+            lines.write(json.dumps({"id": f"case-{number}", "vars": values}) + "\n")
+    return folder
+
+
 def write_single(folder: Path) -> Path:
     """A folder with a suite of one case."""
     folder.mkdir(parents=True, exist_ok=True)

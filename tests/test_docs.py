@@ -182,3 +182,9 @@ def test_public_functions_and_classes_say_what_they_are_for() -> None:
             if is_own and (inspect.isclass(value) or inspect.isfunction(value)) and not inspect.getdoc(value):
                 silent.append(f"{module.name}.{name}")
     assert silent == []
+
+
+def test_the_table_of_suite_keys_holds_those_of_every_form_of_a_tests_entry() -> None:
+    table = (Path(__file__).parents[1] / "docs" / "reference" / "suite.md").read_text(encoding="utf-8")
+    for key in ("id", "source", "template", "generator", "generator.command"):
+        assert f"| `tests[].{key}` |" in table

@@ -21,6 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "template",
         "model",
         "io analysis",
+        "scripts",
         "run",
         "assertions providers",
         "config",

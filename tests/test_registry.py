@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -54,41 +53,52 @@ def test_nearest_name_is_what_was_meant(typed: str, meant: str | None) -> None:
     assert nearest(typed, ["contains", "regex", "length"]) == meant
 
 
-def test_plugin_is_loaded_when_its_kind_is_named(tmp_path: Path) -> None:
-    (tmp_path / "shouting.py").write_text(
-        textwrap.dedent(
-            '''
-            from evenhand import ASSERTIONS, Assertion
-            from evenhand.model.outcome import verdict
+SHOUTING = '''
+from evenhand import ASSERTIONS, Assertion
+from evenhand.model.outcome import verdict
 
-            @ASSERTIONS.register
-            class Shouts(Assertion, frozen=True, tag="shouts"):
-                """The output is in capital letters."""
+@ASSERTIONS.register
+class Shouts(Assertion, frozen=True, tag="shouts"):
+    """The output is in capital letters."""
 
-                def evaluate(self, evidence):
-                    return verdict(evidence.text.isupper(), "capital letters")
-            '''
-        ),
-        encoding="utf-8",
-    )
-    metadata = tmp_path / "shouting-1.0.dist-info"
+    def evaluate(self, evidence):
+        return verdict(evidence.text.isupper(), "capital letters")
+'''
+
+
+def run_with_plugin(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run a suite that names the kind `shouts`, in a process in which a package `shouting` is installed."""
+    (folder / "shouting.py").write_text(code, encoding="utf-8")
+    metadata = folder / "shouting-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n", encoding="utf-8"
     )
     (metadata / "entry_points.txt").write_text("[evenhand.plugins]\nshouting = shouting\n", encoding="utf-8")
-    (tmp_path / "evenhand.yaml").write_text(
+    (folder / "evenhand.yaml").write_text(
         "version: 1\nproviders: [{type: echo}]\nprompts: [{id: p, template: HELLO}]\n"
         "tests: [{id: t, assert: [{type: shouts}, {type: not-shouts}]}]\n",
         encoding="utf-8",
     )
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from evenhand.__main__ import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "run", str(tmp_path), "--no-progress"],
+    main = f"import sys; sys.path.insert(0, {str(folder)!r}); from evenhand.__main__ import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", main, "run", str(folder), "--no-progress"],
         capture_output=True,
         text=True,
         timeout=180,
         check=False,
     )
+
+
+def test_plugin_is_loaded_when_its_kind_is_named(tmp_path: Path) -> None:
+    done = run_with_plugin(tmp_path, SHOUTING)
     assert done.returncode == 1, done.stderr
     assert "shouts" in done.stdout
+
+
+def test_plugin_that_cannot_be_loaded_is_named_without_a_traceback(tmp_path: Path) -> None:
+    done = run_with_plugin(tmp_path, "import no_such_module_of_a_plugin\n")
+    assert done.returncode == 3
+    assert "the plugin 'shouting' cannot be loaded from `shouting`: ModuleNotFoundError: " in done.stderr
+    assert "mend or uninstall its package" in done.stderr
+    assert "Traceback" not in done.stderr

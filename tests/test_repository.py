@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,19 @@ def texts() -> list[tuple[str, str]]:
         except UnicodeDecodeError:
             continue
     return found
+
+
+def test_the_package_installs_for_development_with_the_locked_tools_alone(tmp_path: Path) -> None:
+    # The build tool would use `editables`, which is not among the locked tools, for another kind of editable install.
+    script = (
+        "import sys; sys.modules['editables'] = None; "
+        "from hatchling.build import build_editable; build_editable(sys.argv[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert [file.suffix for file in tmp_path.iterdir()] == [".whl"]
 
 
 @pytest.mark.parametrize(("what", "pattern"), [("registry", REGISTRY_HOSTS), ("machine", OWN_MACHINE)])

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,39 @@ def test_run_is_stored_and_counted(tmp_path: Path) -> None:
     assert len(results(tmp_path, finished.run)) == 20
 
 
+def test_run_keeps_the_suite_as_it_was_put_together(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    snapshots = []
+    for value in ("7", "7", "8"):
+        path = tmp_path / "evenhand.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace('"7"', f'"{value}"'), encoding="utf-8")
+        run = run_suite(load_suite(tmp_path), RunOptions(filters=("case-1",))).run
+        with open_store(store_path(tmp_path / ".evenhand")) as store:
+            snapshots.append((store.find(run.run_id).config_snapshot, run.config_digest))
+    (first, digest), again, (changed, other) = snapshots
+    assert again == (first, digest)
+    assert first["prompts"] == [{"id": "ask", "template": "number {{ n }}"}]
+    assert first["tests"] == ["file://cases.jsonl"]
+    assert first["defaults"] != changed["defaults"]
+    assert digest.startswith("sha256:")
+    assert digest != other
+
+
+def test_snapshot_of_a_suite_holds_no_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "very-secret-value")
+    write_suite(tmp_path)
+    path = tmp_path / "evenhand.yaml"
+    text = path.read_text(encoding="utf-8").replace("id: app", 'id: app, label: "${env:SERVICE_TOKEN}"')
+    path.write_text(text + "description: very-secret-value\n", encoding="utf-8")
+    run = run_suite(load_suite(tmp_path)).run
+    with open_store(store_path(tmp_path / ".evenhand")) as store:
+        snapshot = store.find(run.run_id).config_snapshot
+    assert snapshot["providers"] == [{"id": "app", "label": "${env:SERVICE_TOKEN}", "type": "echo"}]
+    assert snapshot["description"] == "[redacted]"
+
+
 def test_run_that_is_not_saved_leaves_nothing_on_disk(tmp_path: Path) -> None:
     finished = run_suite(load_suite(write_suite(tmp_path)), save=False)
     assert finished.summary.total == len(list(finished.cases())) == 20
@@ -63,6 +97,40 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
         return run_suite(load_suite(write_suite(tmp_path)), save=False).summary.total
 
     assert asyncio.run(notebook()) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
+        ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
+        ({"repeat": "3"}, "repeat: expected `int`, found '3'"),
+        ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
+        ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
+    ],
+)
+def test_options_out_of_bounds_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        run_suite(load_suite(write_suite(tmp_path)), RunOptions(**options), save=False)
+    assert str(caught.value) == message
+
+
+def test_secrets_that_the_code_under_test_loads_itself_are_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LATE_API_KEY", "")
+    write_suite(tmp_path, cases=3, provider="python, target: 'file://app.py:answer'")
+    source = """
+import os
+def answer(request):
+    os.environ["LATE_API_KEY"] = "late-secret-0123"
+    return "number " + os.environ["LATE_API_KEY"]
+"""
+    (tmp_path / "app.py").write_text(source, encoding="utf-8")
+    finished = run_suite(load_suite(tmp_path))
+    assert {case.output for case in finished.cases()} == {"number [redacted]"}
+    for file in (tmp_path / ".evenhand").iterdir():
+        assert b"late-secret-0123" not in file.read_bytes()
 
 
 def test_failed_cells_of_the_last_run_are_asked_again(tmp_path: Path) -> None:

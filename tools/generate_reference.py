@@ -91,6 +91,8 @@ def _example(cls: type[Assertion], example: Example) -> str:
         about.append(f"with vars `{_shown(example.vars)}`")
     if example.response:
         about.append(f"with `{_shown(example.response)}`")
+    if example.replies:
+        about.append(f"where the grader answers `{_shown(list(example.replies))}`")
     return f"```yaml\n{text}\n```\n\n{' '.join(about)}\n"
 
 
@@ -141,21 +143,19 @@ def _keys(schema: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator
             else ""
         )
         yield f"| `{prefix}{name}` | {_type_of(own, root)} | {_cell(default)} | {_cell(description)} |"
-        inner, suffix = _inner(own, root)
-        if inner is not None and inner.get("properties"):
+        for inner, suffix in _inner(own, root):
             yield from _keys(inner, root, f"{prefix}{name}{suffix}.")
 
 
-def _inner(own: dict[str, Any], root: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The mapping that a key holds, itself or as the items of a list; None where its keys depend on a `type`."""
+def _inner(own: dict[str, Any], root: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The mappings that a key may hold, itself or as items of a list, but for those whose keys depend on a `type`."""
     for part in _alternatives(own, root):
         if part.get("properties") and not part["properties"].get("type", {}).get("enum"):
-            return part, ""
+            yield part, ""
         if "items" in part:
             for item in _alternatives(_resolved(part["items"], root), root):
                 if item.get("properties") and "type" not in item["properties"]:
-                    return item, "[]"
-    return None, ""
+                    yield item, "[]"
 
 
 def _alternatives(own: dict[str, Any], root: dict[str, Any]) -> list[dict[str, Any]]:

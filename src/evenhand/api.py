@@ -1,10 +1,12 @@
 """The library: load a suite, run it, look at what was learned. The command line adds printing and nothing else.
 
-from evenhand import load_suite, run_suite
+    from evenhand import load_suite, run_suite
 
-finished = run_suite(load_suite("evals/"))
-for case in finished.cases(statuses=("fail", "error")):
-print(case.cell.test_id, case.asserts)
+    finished = run_suite(load_suite("evals/"))
+    for case in finished.cases(statuses=("fail", "error")):
+        print(case.cell.test_id, case.asserts)
+
+`run_suite_async` does the same on an event loop that runs already.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ class FinishedRun:
     @property
     def exit_code(self) -> ExitCode:
         """What the command line would exit with."""
-        return ExitCode(self.run.exit_code or 0)
+        return ExitCode.INTERRUPTED if self.run.exit_code is None else ExitCode(self.run.exit_code)
 
     @property
     def passed(self) -> bool:

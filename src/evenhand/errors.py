@@ -8,6 +8,7 @@ EvenhandError
 ├── ProviderError     a call to a system under test or a grader failed            (exit 3)
 ├── GraderError       a grader gave no trustworthy verdict                        (exit 2 or 3)
 ├── GeneratorError    a program that makes cases broke                            (exit 3)
+├── PluginError       a package that extends evenhand cannot be loaded            (exit 3)
 └── StoreError        the run store cannot be used                                (exit 3)
 
 A class is set where the failure happens; nothing reads it out of a message.
@@ -226,6 +227,10 @@ class GraderError(ClassifiedError):
 
 class GeneratorError(EvenhandError):
     """A program that was to make cases and could not be started, failed, or took too long."""
+
+
+class PluginError(EvenhandError):
+    """A package that extends evenhand and cannot be loaded."""
 
 
 class StoreError(EvenhandError):

@@ -10,6 +10,8 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from evenhand.errors import PluginError
+
 T = TypeVar("T", bound=type)
 
 ENTRY_POINT_GROUP = "evenhand.plugins"
@@ -62,7 +64,15 @@ class Registry(Generic[T]):
             from importlib import metadata
 
             for entry in metadata.entry_points(group=ENTRY_POINT_GROUP):
-                entry.load()
+                try:
+                    entry.load()
+                except Exception as error:
+                    self._has_plugins = False
+                    reason = f"{type(error).__name__}: {error}"
+                    raise PluginError(
+                        f"the plugin {entry.name!r} cannot be loaded from `{entry.value}`: {reason}; mend or "
+                        "uninstall its package"
+                    ) from error
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -12,15 +12,16 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
-from evenhand.errors import ExitCode, StoreError, UsageError
+from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, CaseStatus, Filters, Run, RunStatus, Summary
-from evenhand.model.suite import Suite
+from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
+from evenhand.model.suite import MAX_CONCURRENCY, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
+from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
 from evenhand.run.services import Services
-from evenhand.store.redaction import Redactor, secret_values
+from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
@@ -29,8 +30,6 @@ Meta = msgspec.Meta
 
 BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
-
-NOT_PASSING = frozenset({CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS})
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +46,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     allow_empty: bool = False
     allow_unchecked: bool = False
     repeat: Annotated[int, Meta(ge=1)] = 1
-    concurrency: Annotated[int, Meta(ge=1)] | None = None
+    concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
-    timeout_ms: float | None = None
+    timeout_ms: Annotated[float, Meta(gt=0)] | None = None
     resume: bool = False
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
@@ -82,14 +81,16 @@ async def execute_run(
 ) -> Run:
     """Run what the options ask for and store it; an interruption ends in a partial run that says so.
 
-    Raises `UsageError` for options that cannot be met and `StoreError` where results cannot be kept.
+    Raises `SuiteError` where a selected case lacks a grader or a provider its key, `UsageError` for options that
+    cannot be met and `StoreError` where results cannot be kept.
     """
+    _check_options(options)
     suite = _with_overrides(suite, options)
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
-    redactor = Redactor(secret_values(os.environ))
+    redactor = _redactor(plan, sessions or {})
     if resumed:
         run = resumed
         for result in store.results(run.run_id):
@@ -114,6 +115,18 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
+    """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
+    missing = missing_graders(plan)
+    called = called_providers(plan)
+    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if missing:
+        raise SuiteError(missing)
+    named = {name for provider in called for name in provider.credentials}
+    written = {value for provider in called for value in provider.secrets(plan.suite.env)}
+    return EnvironmentRedactor(os.environ, named=named, further=written)
 
 
 def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:
@@ -164,6 +177,17 @@ def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
     return stores.exceptions[0] if stores else group.exceptions[0]
 
 
+def _check_options(options: RunOptions) -> None:
+    """Hold the options to their types and bounds, which a constructor does not. Raises `UsageError`."""
+    for field in msgspec.structs.fields(RunOptions):
+        value = getattr(options, field.name)
+        try:
+            msgspec.convert(value, field.type)
+        except msgspec.ValidationError as error:
+            expected = str(error).split(" - at ")[0].split(", got ")[0].replace("Expected", "expected")
+            raise UsageError(f"{field.name.replace('_', ' ')}: {expected}, found {value!r}") from None
+
+
 def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
     """The suite with the options that a caller set over the suite's own."""
     changed = {
@@ -184,11 +208,11 @@ def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | 
 
     Raises `UsageError` where there is none, or where the suite changed so that one run would mix two questions.
     """
-    if not options.resume and not options.resume_run:
+    if not options.resume and options.resume_run is None:
         return None
     if options.failed:
         raise UsageError("`--failed` starts a new run; it cannot be combined with resuming one")
-    if options.resume_run:
+    if options.resume_run is not None:
         run = store.find(options.resume_run)
     else:
         found = store.unfinished(suite.path.resolve())
@@ -222,7 +246,8 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     last = store.find("latest", suite_path=suite.path.resolve())
     keys = store.failed_keys(last.run_id)
     if not keys:
-        raise UsageError(f"nothing failed in the last run, {last.run_id}")
+        what = "nothing failed" if last.summary.total else "nothing was run"
+        raise UsageError(f"{what} in the last run, {last.run_id}")
     filters = msgspec.structs.replace(filters, failed_of=last.run_id)
     return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
 
@@ -235,9 +260,9 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         suite_path=str(suite.path.resolve()),
         started_at=utc_now(),
         evenhand_version=__version__,
+        config_digest=suite.digest,
         config_snapshot=suite.snapshot,
-        config_digest=suite.digests.get("suite", ""),
-        digests={name: digest for name, digest in suite.digests.items() if name != "suite"},
+        digests=dict(suite.digests),
         git=git_state(suite.directory),
         filters=plan.filters,
         repeat=plan.repeat,

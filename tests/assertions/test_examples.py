@@ -4,6 +4,7 @@ import pytest
 
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from support.assertions import build, built, evidence, judged
+from support.graded import graded
 
 KINDS = ASSERTIONS.all()
 LOCAL_EXAMPLES = [
@@ -12,6 +13,23 @@ LOCAL_EXAMPLES = [
     if cls.tier == "local"
     for number, example in enumerate(cls.examples)
 ]
+
+
+GRADED_EXAMPLES = [
+    pytest.param(kind, example, id=f"{kind}-{number}")
+    for kind, cls in KINDS.items()
+    if cls.tier == "graded"
+    for number, example in enumerate(cls.examples)
+]
+
+
+@pytest.mark.parametrize(("kind", "example"), GRADED_EXAMPLES)
+def test_every_graded_example_ends_as_it_says(kind: str, example: Example) -> None:
+    seen = evidence(example.output, vars=example.vars, response=example.response)
+    outcome, _ = graded({"type": kind, **example.options}, seen, example.replies)
+    assert outcome.status == example.expect, outcome.reason
+    turned, _ = graded({"type": f"not-{kind}", **example.options}, seen, example.replies)
+    assert turned.status == {"pass": "fail", "fail": "pass", "error": "error"}[example.expect]
 
 
 @pytest.mark.parametrize("kind", KINDS)

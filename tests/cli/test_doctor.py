@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,9 @@ def test_extras_are_told_with_the_command_that_installs_them() -> None:
 def test_every_library_that_a_run_needs_is_declared() -> None:
     required = {name.lower() for name, extra in doctor.requirements(doctor.declared()) if not extra}
     assert required >= {"click", "jsonschema-rs", "minijinja", "msgspec", "pyyaml"}
+
+
+def test_a_package_without_metadata_needs_what_the_project_declares() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = {name for name, _ in doctor.requirements(project["project"]["dependencies"])}
+    assert set(doctor.NEEDED) == declared

@@ -27,6 +27,7 @@ def test_tests_as_json(evenhand) -> None:
         "history": 0,
         "assertions": ["icontains"],
         "threshold": None,
+        "cache_salt": None,
         "only_providers": ["parrot"],
         "skip_providers": [],
         "expect_fail": None,

@@ -106,7 +106,8 @@ def test_expected_errors_are_told_without_traceback(
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("boom"), OSError(2, "no such file", "x"), RecursionError("deep")]
+    "error",
+    [RuntimeError("boom"), OSError(2, "no such file", "x"), RecursionError("deep"), SystemExit(0)],
 )
 def test_unexpected_errors_keep_their_traceback_and_ask_for_a_report(raising, error: Exception) -> None:
     done = raising(error)

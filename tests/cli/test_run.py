@@ -136,7 +136,19 @@ def test_an_output_that_cannot_be_written_is_found_before_the_run(evenhand) -> N
     done = evenhand("run", "--format", "json", "--out", "folder")
     assert done.code == 2
     assert done.err == "error: --out 'folder' cannot be written: folder is a folder\n"
-    assert evenhand("runs").err == "there are no runs yet; start one with `evenhand run`\n"
+    assert evenhand("runs").err == (
+        "there are no runs of this project yet; start one with `evenhand run`, or say whose are meant with "
+        "`--suite PATH`\n"
+    )
+
+
+def test_a_report_is_never_written_over_the_suite(evenhand) -> None:
+    suite = write_suite(PASSING)
+    before = suite.read_bytes()
+    done = evenhand("run", suite, "--format", "json", "--out", Path("..") / Path.cwd().name / suite.name)
+    assert done.code == 2
+    assert "is the suite itself; name another file" in done.err
+    assert suite.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -148,6 +160,8 @@ def test_an_output_that_cannot_be_written_is_found_before_the_run(evenhand) -> N
         (["--format", "xml"], "'xml' is not one of"),
         (["--repeat", "0"], "0 is not in the range"),
         (["--timeout-ms", "0"], "0.0 is not in the range"),
+        (["--concurrency", "10001"], "concurrency: expected `int` <= 10000, found 10001"),
+        (["--resume-run", ""], "there is no run ''"),
         (["--fialed"], "--failed"),
         (["a", "b"], "unexpected extra argument"),
     ],
@@ -186,6 +200,62 @@ def test_an_interrupted_run_ends_with_130_and_a_partial_report(evenhand, tmp_pat
     out, _ = running.communicate(timeout=HANG_S)
     assert running.returncode == 130
     assert json.loads(out)["status"] == "interrupted"
+
+
+NOISY = """
+import os, sys, threading, time
+print("loading")
+def chatter():
+    while True:
+        os.write(1, b"late\\n")
+        print("later")
+        time.sleep(0.001)
+def answer(request):
+    print("printed")
+    sys.__stdout__.write("kept in a buffer")
+    os.write(1, b"written\\n")
+    os.system("echo from a child")
+    {mischief}
+    return "hi"
+"""
+
+NOISY_SUITE = """
+version: 1
+providers: [{type: python, target: "file://app.py:answer"}]
+prompts: [{id: say, template: x}]
+tests: [{id: a, assert: [{type: contains, value: hi}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    "mischief",
+    [
+        "pass",
+        "threading.Thread(target=chatter, daemon=True).start()",
+        "os.close(1)",
+        "os.close(1); os.close(2)",
+        "sys.stdout = sys.stderr = None",
+        "sys.stdout.close()",
+    ],
+)
+def test_a_report_on_the_standard_output_survives_the_code_under_test(evenhand, mischief: str) -> None:
+    write_suite(NOISY_SUITE)
+    Path("app.py").write_text(NOISY.replace("{mischief}", mischief), encoding="utf-8")
+    running = process("run", "--format", "json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = running.communicate(timeout=HANG_S)
+    assert json.loads(out)["summary"]["passed"] == 1
+    assert b"Traceback" not in err
+    assert running.returncode == 0
+
+
+def test_a_current_folder_that_was_removed_is_said_to_be_gone(evenhand, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'cd "$1" && rmdir "$1" && exec "$2" -m evenhand run .'
+    done = subprocess.run(["sh", "-c", script, "sh", gone, sys.executable], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("error: the current folder cannot be used: ")
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_a_terminal_sees_progress_on_the_standard_error_only(evenhand, tmp_path: Path) -> None:
@@ -272,10 +342,3 @@ def test_generated_cases_stay_where_results_name_them_and_settings_are_stored_as
     assert json.loads(Path(place).read_text(encoding="utf-8")) == {"id": "made"}
     assert document["config_snapshot"]["providers"][0]["env"] == {"APP_TOKEN": "${env:APP_TOKEN}"}
     assert "s3cret" not in done.out
-
-
-def test_looking_at_generated_cases_leaves_no_trace(evenhand, tmp_path: Path) -> None:
-    write_suite(GENERATED.replace("${env:APP_TOKEN}", "x"))
-    assert evenhand("validate", "--generators").code == 0
-    assert "made" in evenhand("list", "tests", "--generators").out
-    assert not (tmp_path / "state").exists()

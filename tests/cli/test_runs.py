@@ -39,7 +39,10 @@ def test_the_list_is_bounded_unless_all_are_asked_for(ran_twice) -> None:
 def test_an_empty_store_says_how_to_begin(evenhand) -> None:
     done = evenhand("runs", "list")
     assert (done.code, done.out) == (0, "")
-    assert done.err == "there are no runs yet; start one with `evenhand run`\n"
+    assert done.err == (
+        "there are no runs of this project yet; start one with `evenhand run`, or say whose are meant with "
+        "`--suite PATH`\n"
+    )
     assert json.loads(evenhand("runs", "list", "--json").out) == []
 
 

@@ -200,7 +200,8 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
         ({"tests": ["t.yaml"]}, "a source of tests must be a file:// reference, found 't.yaml'"),
         ({"tests": [{"source": "file://x.csv", "templte": True}]}, "tests[0].templte: unknown key"),
         ({"tests": [{"source": "file://x.csv", "template": True}]}, "tests[0].source: no such file"),
-        ({"grader": {}}, "grader: unknown key 'grader'; it takes"),
+        ({"cache": {}}, "cache: unknown key 'cache'; it takes"),
+        ({"grader": {}}, "grader: key 'provider' is missing"),
         ({"baseline": {}}, "baseline: unknown key 'baseline'"),
     ],
 )

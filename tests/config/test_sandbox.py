@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand.config import glob_walk
-from evenhand.config.sandbox import MAX_REFERENCE_LENGTH, Sandbox, _is_inside, find_repository
+from evenhand.config.sandbox import MAX_REFERENCE_LENGTH, Sandbox, _is_inside
 from evenhand.errors import SuiteError
 from support.case_files import write_files
 
@@ -239,21 +236,3 @@ def test_name_that_looks_like_a_pattern_is_the_file_of_that_name(suite: Path) ->
     write_files(suite, {"cases[1].yaml": "", "cases1.yaml": ""})
     assert [file.relative for file in Sandbox(suite).data_files("cases[1].yaml")] == ["cases[1].yaml"]
     assert [file.relative for file in Sandbox(suite).data_files("cases[12].yaml")] == ["cases1.yaml"]
-
-
-def test_repository_is_the_nearest_one_above(suite: Path) -> None:
-    assert find_repository(suite / "data") == suite.parent
-    write_files(suite, {"data/.git": "gitdir: elsewhere"})
-    assert find_repository(suite / "data") == suite / "data"
-
-
-@given(reference=st.text(max_size=40))
-def test_any_reference_is_found_inside_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, reference: str
-) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    for look in (Sandbox(folder).data_file, Sandbox(folder).data_files, Sandbox(folder).code_file):
-        with contextlib.suppress(SuiteError):
-            found = look(reference)
-            files = found if isinstance(found, list) else [found]
-            assert all(file.path.is_relative_to(folder.resolve()) for file in files)

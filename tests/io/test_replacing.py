@@ -50,6 +50,14 @@ def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
     assert target.read_text() == "after"
 
 
+def test_a_pipe_that_nobody_reads_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.io.replacing.READER_S", 0.2)
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="nobody reads the pipe after"), replacing(path):
+        pass
+
+
 def test_a_pipe_is_written_to_directly(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)

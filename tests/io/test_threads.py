@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from support.programs import run
 
 T = TypeVar("T")
@@ -37,22 +37,19 @@ def test_results_come_back_to_whoever_asked():
     assert using(8, body) == [number * number for number in range(200)]
 
 
-def test_an_exception_comes_back_as_it_was_raised():
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()]
+)
+def test_whatever_a_function_raises_comes_back_wrapped(error: BaseException):
     def fail(argument: Any) -> None:
         raise argument
 
-    async def body(pool: CallThreads) -> list[BaseException]:
-        errors: list[BaseException] = [ValueError("x"), SystemExit(3), KeyboardInterrupt()]
-        caught = []
-        for error in errors:
-            try:
-                await pool.call(fail, error)
-            except BaseException as back:
-                caught.append(back)
-        assert caught == errors
-        return caught
+    async def body(pool: CallThreads) -> BaseException:
+        with pytest.raises(CodeRaised) as caught:
+            await pool.call(fail, error)
+        return caught.value.error
 
-    assert len(using(2, body)) == 3
+    assert using(2, body) is error
 
 
 def test_calls_run_beside_each_other_and_beside_the_loop():

@@ -1,13 +1,14 @@
-"""The keys by which results are joined across runs."""
+"""Results as documents hold them, and the keys by which they are joined across runs."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 
-from evenhand.model.result import CellKey
+from evenhand.model.result import CaseResult, CaseStatus, CellKey
 from support.stored_results import cell_keys
 from support.vectors import row_id, topic
 
@@ -26,3 +27,21 @@ def test_case_key_is_sixteen_hex_digits_that_tell_cells_apart(first: CellKey, se
 
 def test_case_key_takes_ids_with_unpaired_surrogates() -> None:
     assert CellKey(provider_id="p", test_id="half \ud83d").digest()
+
+
+def test_a_result_states_the_fields_that_every_case_has() -> None:
+    cell = CellKey(provider_id="p", test_id="t")
+    document = msgspec.json.decode(
+        msgspec.json.encode(CaseResult(cell=cell, case_key="", name="t", status=CaseStatus.ERROR))
+    )
+    assert document["cell"] == {"provider_id": "p", "test_id": "t", "repeat": 0}
+    always = {
+        "tags": [],
+        "vars": {},
+        "score": None,
+        "tool_calls": [],
+        "asserts": [],
+        "attempts": 0,
+        "cached": False,
+    }
+    assert {name: document[name] for name in always} == always

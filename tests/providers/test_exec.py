@@ -253,9 +253,16 @@ def test_a_program_that_is_not_found_is_a_warning_only(tmp_path):
         "no-such-program",
     ]
     assert found["./gone.sh"][0].startswith(f"command[0]: program './gone.sh' was not found in {tmp_path}; ")
+    assert found["./plain.txt"][0].startswith("command[0]: program './plain.txt' is not executable; ")
     assert found["no-such-program"][0].startswith(
         "command[0]: program 'no-such-program' was not found on PATH; "
     )
+
+
+def test_a_program_of_the_folder_is_found_where_the_folder_is_the_current_one(tmp_path, monkeypatch):
+    write(tmp_path / "app.sh", "#!/bin/sh\n").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert Exec(command=("./app.sh",)).warnings(Path()) == []
 
 
 def test_a_path_in_env_decides_where_programs_are_looked_for(tmp_path):

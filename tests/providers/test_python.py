@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from pathlib import Path
 
 import msgspec
@@ -184,6 +185,7 @@ def test_an_exception_is_an_error_that_names_the_line(tmp_path, head):
     ("statement", "name"),
     [
         ("sys.exit(2)", "SystemExit: 2"),
+        ("raise KeyboardInterrupt('mine')", "KeyboardInterrupt: mine"),
         ("raise asyncio.CancelledError('odd')", "CancelledError: odd"),
         ("raise TimeoutError('mine')", "TimeoutError: mine"),
         ("raise BaseException('base')", "BaseException: base"),
@@ -203,9 +205,31 @@ def test_an_async_function_cannot_end_the_run(tmp_path, statement):
     assert "raised" in error_of(tmp_path, f"async def answer(request): {statement}").message
 
 
-def test_an_interruption_inside_an_async_function_ends_the_run(tmp_path):
-    with pytest.raises(KeyboardInterrupt):
-        ask(provider(tmp_path, "async def answer(request): raise KeyboardInterrupt"), tmp_path)
+def test_an_interruption_that_a_function_makes_up_is_an_error_of_its_case(tmp_path, head):
+    error = error_of(tmp_path, f"{head} raise KeyboardInterrupt('mine')")
+    assert error.message == "file://app.py:answer raised KeyboardInterrupt: mine (app.py:5)"
+
+
+def test_an_exception_that_cannot_be_shown_is_told_by_its_type(tmp_path, head):
+    source = f"""
+class Odd(Exception):
+    def __str__(self): sys.exit(0)
+{head} raise Odd
+"""
+    assert error_of(tmp_path, source).message.startswith("file://app.py:answer raised Odd (app.py:")
+
+
+@pytest.mark.parametrize("raised", ["SystemExit(0)", "ValueError('no')", "GeneratorExit"])
+def test_a_value_that_cannot_be_read_is_an_error_of_its_case(tmp_path, head, raised):
+    source = f"""
+class Odd(dict):
+    def items(self): raise {raised}
+    __iter__ = items
+{head} return Odd(a=1)
+"""
+    error = error_of(tmp_path, source)
+    assert "what file://app.py:answer returned cannot be read: it raised" in error.message
+    assert error.error_class is ErrorClass.PROVIDER_PROTOCOL
 
 
 def test_a_provider_error_says_itself_how_to_go_on(tmp_path, head):
@@ -247,15 +271,71 @@ async_partial = functools.partial(later)
     assert outputs == [f"{word} hello" for word in expected]
 
 
-def test_plain_functions_run_in_threads_and_async_ones_on_the_loop(tmp_path):
-    source = """
-def plain(request): return threading.current_thread() is threading.main_thread()
-async def later(request): return threading.current_thread() is threading.main_thread()
+def test_async_calls_share_a_loop_that_is_not_the_one_of_the_run(tmp_path):
+    source = "async def answer(request): return [id(asyncio.get_running_loop()), threading.get_ident()]"
+
+    async def body() -> None:
+        session = open_session(provider(tmp_path, source), tmp_path)
+        first, second = [(await session.complete(request())).output for _ in range(2)]
+        await session.close()
+        assert first == second
+        assert first[0] != id(asyncio.get_running_loop())
+        assert first[1] != threading.get_ident()
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    "mischief",
+    [
+        "asyncio.get_running_loop().stop()",
+        "[task.cancel() for task in asyncio.all_tasks()]",
+        "asyncio.get_running_loop().call_soon(sys.exit)",
+        "asyncio.get_running_loop().create_task(interrupt())",
+    ],
+)
+def test_what_an_async_function_does_to_its_loop_does_not_reach_the_run(tmp_path, mischief):
+    source = f"""
+async def interrupt(): raise KeyboardInterrupt
+async def answer(request):
+    if request.prompt == "mischief":
+        {mischief}
+        await asyncio.sleep(0)
+    return request.prompt
 """
-    found = [
-        ask(provider(tmp_path, source, f"file://app.py:{name}"), tmp_path)[0] for name in ("plain", "later")
-    ]
-    assert found == [Response(output=False), Response(output=True)]
+    asked = ask(provider(tmp_path, source), tmp_path, request("mischief"), request("after"))
+    assert asked[1] == Response(output="after")
+
+
+@pytest.mark.parametrize("stuck", ["time.sleep(60)", "while True: time.sleep(0.01)"])
+def test_an_async_function_that_blocks_its_loop_runs_out_of_time(tmp_path, stuck):
+    source = f"""
+import time
+async def answer(request):
+    if request.prompt == "hang":
+        {stuck}
+    return request.prompt
+"""
+    hung, after = ask(provider(tmp_path, source, timeout_ms=300), tmp_path, request("hang"), request("b"))
+    assert isinstance(hung, ProviderError)
+    assert hung.error_class is ErrorClass.PROVIDER_TIMEOUT
+    assert after == Response(output="b")
+
+
+def test_an_async_function_that_ignores_its_cancellation_runs_out_of_time(tmp_path):
+    source = """
+async def answer(request):
+    while request.prompt == "hang":
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+    return request.prompt
+"""
+    hung, after = ask(provider(tmp_path, source, timeout_ms=300), tmp_path, request("hang"), request("b"))
+    assert isinstance(hung, ProviderError)
+    assert hung.error_class is ErrorClass.PROVIDER_TIMEOUT
+    assert after == Response(output="b")
 
 
 def test_calls_overlap_up_to_the_concurrency(tmp_path):

@@ -28,12 +28,8 @@ def test_any_value_is_one_line_of_ascii_or_utf8_that_reads_back(value: Any) -> N
     line = json_line(value)
     assert len(line.splitlines()) == 1
     line.encode()
-    assert json.loads(line, parse_constant=pytest.fail) == json.loads(
-        json.dumps(value, default=str)
-        .replace("NaN", "null")
-        .replace("-Infinity", "null")
-        .replace("Infinity", "null")
-    )
+    as_null = json.loads(json.dumps(value, default=str), parse_constant=lambda constant: None)
+    assert json.loads(line, parse_constant=pytest.fail) == as_null
 
 
 def test_an_unpaired_surrogate_is_kept_as_an_escape() -> None:

@@ -175,6 +175,13 @@ def test_fault_of_the_engine_costs_the_cell_and_not_the_run(tmp_path: Path) -> N
     assert "unexpected" in (result.error or "")
 
 
+@pytest.mark.parametrize("runner", [Runner(), Runner(timeout_ms=60_000), Runner(case_timeout_ms=60_000)])
+def test_time_out_of_a_sessions_own_is_no_limit_of_the_run(tmp_path: Path, runner: Runner) -> None:
+    result = run_one(tmp_path, Case(id="t"), FakeSession([TimeoutError("the socket's")]), runner=runner)
+    assert (result.status, result.error_class) == ("error", "internal")
+    assert "the socket's" in (result.error or "")
+
+
 def test_broken_kind_keeps_its_neighbours_verdicts(tmp_path: Path) -> None:
     class Broken(Assertion, frozen=True, tag="broken"):
         def evaluate(self, evidence: object) -> Any:

@@ -173,8 +173,8 @@ def test_store_that_is_full_says_so_at_the_next_call(tmp_path: Path) -> None:
         writer = store.begin(a_run())
         writer.add(a_result(0))
         writer.flush()
-        assert store._writing_connection is not None
-        store._writing_connection.execute("PRAGMA max_page_count = 20")
+        assert store._held.writing_connection is not None
+        store._held.writing_connection.execute("PRAGMA max_page_count = 20")
         with pytest.raises(StoreError, match="the disk is full"):
             add_many(writer, 5_000)
         with pytest.raises(StoreError, match="the disk is full"):
@@ -183,7 +183,7 @@ def test_store_that_is_full_says_so_at_the_next_call(tmp_path: Path) -> None:
             writer.flush()
         with pytest.raises(StoreError, match="the disk is full"):
             writer.finish(finished(a_run()))
-        store._writing_connection.execute("PRAGMA max_page_count = 1000000")
+        store._held.writing_connection.execute("PRAGMA max_page_count = 1000000")
         assert a_result(0).case_key in store.finished_keys(a_run().run_id)
         again = store.reopen(a_run().run_id)
         again.add(a_result(6_000))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.model.result import CaseResult
-from evenhand.store.redaction import REPLACEMENT, Redactor, secret_values
+from evenhand.store.redaction import REPLACEMENT, EnvironmentRedactor, Redactor, secret_values
 from support.stored_results import a_result, a_run, json_values
 from support.vectors import row_id, rows
 
@@ -62,6 +62,18 @@ def test_variables_with_other_names_are_not(name: str) -> None:
 def test_variables_that_the_suite_names_are_secret_whatever_they_are_called() -> None:
     environ = {"PROD": "0123456789abcdef", "OTHER": "fedcba9876543210"}
     assert secret_values(environ, ["PROD", "MISSING"]) == ("0123456789abcdef",)
+
+
+def test_secrets_that_come_later_are_found_and_stay_secret_when_they_go() -> None:
+    environ = {"A_KEY": "0123456789abcdef"}
+    redactor = EnvironmentRedactor(environ)
+    late = b'{"output":"fedcba9876543210"}'
+    assert not redactor.found_in(late)
+    environ["B_KEY"] = "fedcba9876543210"
+    assert redactor.clean_bytes(late) == b'{"output":"[redacted]"}'
+    environ.clear()
+    assert redactor.found_in(late)
+    assert redactor.found_in(b'{"output":"0123456789abcdef"}')
 
 
 def test_short_values_are_no_secrets_and_white_space_around_them_is_not_part_of_them() -> None:

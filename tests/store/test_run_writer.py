@@ -187,11 +187,11 @@ def test_large_outputs_wait_within_bounds(store: RunStore, monkeypatch: pytest.M
     writer = store.begin(RUN)
     for place in range(40):
         writer.add(a_result(place, output="x" * (20_000 if place % 4 == 0 else 4_000)))
-        assert store._writer is not None
-        assert store._writer._large_output <= 20_000
+        assert store._held.writer is not None
+        assert store._held.writer._large_output <= 20_000
     writer.finish(finished(RUN))
-    assert store._writer is not None
-    assert store._writer._large_output == 0
+    assert store._held.writer is not None
+    assert store._held.writer._large_output == 0
     assert sum(1 for _ in store.results(RUN.run_id)) == 40
 
 

@@ -13,6 +13,7 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response
 from evenhand.model.outcome import Outcome, errored
 from evenhand.template import Engine, Scope, Val
+from support.scripts import judged_script
 
 ENGINE = Engine()
 
@@ -61,6 +62,8 @@ def evidence(
 
 def judged(assertion: Assertion, seen: Evidence) -> Outcome:
     """The outcome as a result holds it: an assertion that cannot be judged is an error."""
+    if assertion.is_script:
+        return judged_script(assertion, seen)
     try:
         return assertion.judge(seen)
     except BrokenAssertion as broken:

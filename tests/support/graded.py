@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from evenhand.errors import ErrorClass, GraderError
+from evenhand.errors import ClassifiedError, ErrorClass, GraderError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, failed, passed
-from evenhand.run.scoring import meets
+from evenhand.model.exchange import Request, Response
+from evenhand.model.grading import GradedAssertion, Grader, Graders
+from evenhand.model.outcome import Outcome, errored, failed, meets, passed
+from evenhand.model.provider import Provider
+from support.assertions import built
 
 NAMES = ("llm-rubric", "similar", "exec")
 
@@ -41,3 +46,43 @@ class Grades:
         held = grade["pass"] if threshold is None else meets(grade["score"], threshold)
         make = passed if held else failed
         return assertion.settle(make("graded", score=grade["score"]), evidence)
+
+
+class FakeDesk:
+    """A desk whose models answer from `replies` in turn: outputs, responses, or errors to raise."""
+
+    def __init__(
+        self, replies: Sequence[Any] = (), *, graders: Graders = Graders(), directory: Path = Path()
+    ) -> None:
+        self.replies = list(replies)
+        self.graders = graders
+        self.directory = directory
+        self.requests: list[Request] = []
+
+    async def ask(self, provider: Provider, request: Request, *, timeout_ms: float | None = None) -> Response:
+        self.requests.append(request)
+        reply = self.replies[len(self.requests) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, Response) else Response(output=reply)
+
+
+class Answering(Provider, frozen=True, tag="answering"):
+    """A provider that exists only to be named."""
+
+
+ALL_GRADERS = Graders(judge=Grader(provider=Answering(id="judge")), embeddings=Answering(id="vectors"))
+
+
+def graded(
+    options: Mapping[str, Any], seen: Evidence, replies: Sequence[Any] = (), *, graders: Graders = ALL_GRADERS
+) -> tuple[Outcome, FakeDesk]:
+    """The settled outcome of one graded assertion whose graders answer so, and the desk that it used."""
+    assertion = built(options)
+    assert isinstance(assertion, GradedAssertion)
+    desk = FakeDesk(replies, graders=graders)
+    try:
+        outcome = asyncio.run(assertion.grade(seen, desk))
+    except ClassifiedError as error:
+        return errored(error.message, error.error_class, details=error.details), desk
+    return assertion.settle(outcome, seen), desk

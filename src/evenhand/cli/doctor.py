@@ -19,6 +19,12 @@ NODE_NEEDED = 20
 VENDOR_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
 
+NEEDED = (
+    *("aiohttp", "blake3", "click", "jsonschema-rs", "minijinja", "msgspec"),
+    *("pydantic-core", "pyyaml", "quickjs-ng", "regex", "rich"),
+)
+"""Libraries without which nothing works, for a package whose metadata is not installed."""
+
 _NODE_TIMEOUT_S = 5
 
 
@@ -70,7 +76,7 @@ def declared() -> list[str]:
     try:
         return metadata.requires("evenhand") or []
     except metadata.PackageNotFoundError:
-        return ["click", "jsonschema-rs", "minijinja", "msgspec", "PyYAML", "rich"]
+        return list(NEEDED)
 
 
 def requirements(lines: Iterable[str]) -> Iterator[tuple[str, str]]:

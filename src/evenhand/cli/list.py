@@ -105,6 +105,7 @@ def _case(case: Case) -> dict[str, Any]:
         "history": len(case.history),
         "assertions": [f"not-{a.kind}" if a.negate else a.kind for a in case.assertions],
         "threshold": case.threshold,
+        "cache_salt": case.cache_salt,
         "only_providers": case.only_providers,
         "skip_providers": case.skip_providers,
         "expect_fail": case.expect_fail,

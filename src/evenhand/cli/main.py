@@ -6,6 +6,7 @@ import errno
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple, cast
 
 import click
@@ -75,7 +76,7 @@ class LazyGroup(click.Group):
     epilog="Exit codes: 0 all that was checked held, 1 something did not, 2 the suite or the command is wrong, "
     "3 the machinery broke, 130 interrupted.",
 )
-@click.option("-v", "--verbose", count=True, help="Say more on the standard error; twice for all.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more on the standard error.")
 @click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
@@ -85,20 +86,22 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "-V", "--version", message="evenhand %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, verbose: int, color: str) -> None:
+def cli(ctx: click.Context, verbose: bool, color: str) -> None:
     """Test systems built on language models.
 
     A suite names providers, prompts, cases and assertions; evenhand runs every combination and says in one exit code
     whether the system got worse, the suite is wrong, or the machinery broke.
     """
-    ctx.obj = Terminal("always" if color == "always" else "never" if color == "never" else "auto", verbose)
+    ctx.obj = Terminal("always" if color == "always" else "never" if color == "never" else "auto")
     if verbose:
-        _log(verbose)
+        _log()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code of the process. Prints every error; raises none."""
     _tame_streams()
+    if not _has_current_folder():
+        return ExitCode.SUITE
     verbose = False
     try:
         with cli.make_context("evenhand", list(sys.argv[1:] if arguments is None else arguments)) as context:
@@ -132,8 +135,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_up_stdout()
         note(f"error: the standard output cannot be written: {error.strerror}")
         return ExitCode.HARNESS
-    except Exception:  # noqa: BLE001  (whatever it is, it is told below)
+    except BaseException:  # noqa: BLE001  (a `SystemExit` of code under test too: only a verdict may end with 0)
         return _report_fault()
+
+
+def _has_current_folder() -> bool:
+    """Whether there is a folder that relative paths start from; it may have been removed under a shell."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        note(f"error: the current folder cannot be used: {error.strerror}; change into one that exists")
+        return False
+    return True
 
 
 def _explain(error: EvenhandError) -> None:
@@ -167,11 +180,11 @@ def _tame_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def _log(verbosity: int) -> None:
+def _log() -> None:
     import logging
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     logger = logging.getLogger("evenhand")
     logger.handlers = [handler]
-    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    logger.setLevel(logging.INFO)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
 
 import click
 
+from evenhand.cli.reserved import stdout
 from evenhand.cli.terminal import Terminal, give_up_stdout, note, width
 from evenhand.errors import ExitCode, UsageError
 from evenhand.io.replacing import check_replaceable, replacing
@@ -114,10 +114,12 @@ def _refuse_clashes(outputs: Sequence[Output]) -> None:
             seen.add(path)
 
 
-def check_outputs(outputs: Sequence[Output]) -> None:
-    """Find out before a run whether its reports can be written. Raises `UsageError`."""
+def check_outputs(outputs: Sequence[Output], suite: Path | None = None) -> None:
+    """Find out before a run whether its reports can be written, and not over the suite. Raises `UsageError`."""
     for output in outputs:
         if output.path is not None:
+            if suite is not None and output.path.resolve() == suite.resolve():
+                raise UsageError(f"--out {str(output.path)!r} is the suite itself; name another file")
             try:
                 check_replaceable(output.path)
             except OSError as error:
@@ -151,7 +153,7 @@ def page_for(output: Output, terminal: Terminal, page: Page) -> Page:
         return page
     return Page(
         width=width(),
-        color=terminal.has_color(sys.stdout),
+        color=terminal.has_color(stdout()),
         stored_in=page.stored_in,
         view_command=page.view_command,
     )
@@ -162,13 +164,15 @@ def _stream(output: Output) -> Iterator[TextIO]:
     if output.path is not None:
         with replacing(output.path) as file:
             yield file
-    elif output.report.follows_terminal or not hasattr(sys.stdout, "buffer"):
-        yield sys.stdout
-        sys.stdout.flush()
+        return
+    stream = stdout()
+    stream.flush()
+    if output.report.follows_terminal or not hasattr(stream, "buffer"):
+        yield stream
+        stream.flush()
     else:
-        sys.stdout.flush()
-        yield cast(TextIO, _Utf8(sys.stdout.buffer))
-        sys.stdout.buffer.flush()
+        yield cast(TextIO, _Utf8(stream.buffer))
+        stream.buffer.flush()
 
 
 class _Utf8(io.TextIOBase):

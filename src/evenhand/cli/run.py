@@ -15,6 +15,7 @@ import click
 
 from evenhand.cli.locate import allow_outside_option, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
+from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import Terminal, is_terminal, note
 from evenhand.errors import ExitCode, UsageError
 
@@ -132,9 +133,10 @@ def command(
 
     outputs = plan_outputs(formats, outs)
     options = run_options(**asked)
-    suite = loaded(path, strict=strict, allow_outside=allow_outside, keeps_generated=True)
-    check_outputs(outputs)
-    with contextlib.closing(open_run_store(suite.directory)) as store:
+    suite = loaded(path, strict=strict, allow_outside=allow_outside)
+    check_outputs(outputs, suite.path)
+    # Code under test may still run, and print, when the reports are written.
+    with reserved_stdout(), contextlib.closing(open_run_store(suite.directory)) as store:
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
         code = _reported(run, store, outputs, terminal, path)
@@ -184,8 +186,7 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    # What code under test prints must not end up inside a report.
-    with progress or contextlib.nullcontext(), contextlib.redirect_stdout(sys.stderr):
+    with progress or contextlib.nullcontext():
         return asyncio.run(run())
 
 

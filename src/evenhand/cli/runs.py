@@ -63,7 +63,10 @@ def list_runs(suite: Path, limit: int, all_runs: bool, as_json: bool) -> None:
         elif not print_columns(
             ("run", "started", "suite", "outcome", "cells", "passed", "failed", "errored"), map(_row, runs)
         ):
-            note("there are no runs yet; start one with `evenhand run`")
+            note(
+                "there are no runs of this project yet; start one with `evenhand run`, or say whose are meant with "
+                "`--suite PATH`"
+            )
 
 
 @command.command("delete")

@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 
 @click.command("schema", short_help="Print the JSON Schema of a suite or of a run document.")
 @click.argument("what", type=click.Choice(["suite", "run"]))
@@ -31,6 +29,7 @@ def _suite() -> dict[str, Any]:
 def _run() -> dict[str, Any]:
     import msgspec
 
+    from evenhand.config.schema import DIALECT
     from evenhand.model.result import RunDocument
 
     return {"$schema": DIALECT, "title": "A run of evenhand", **msgspec.json.schema(RunDocument)}

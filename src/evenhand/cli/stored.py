@@ -16,10 +16,9 @@ from evenhand.api import open_run_store
 from evenhand.cli.locate import shown_path, suite_directory, view_command
 from evenhand.cli.terminal import WIDTH_ELSEWHERE
 from evenhand.errors import UsageError
-from evenhand.model.result import CaseResult, CaseStatus, Run
+from evenhand.model.result import NOT_PASSING, CaseResult, CaseStatus, Run
 from evenhand.registry import nearest
 from evenhand.report import Cases, Page
-from evenhand.report.labels import NOT_PASSING
 from evenhand.store.state import state_directory
 from evenhand.store.store import RunStore, open_store
 

@@ -8,12 +8,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand.cli.locate import suite_directory
+from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import note
 from evenhand.config.load import load_suite
+from evenhand.config.locate_suite import locate_suite
 from evenhand.errors import SuiteError
 from evenhand.model.suite import Suite
 from evenhand.report.figures import counted
+from evenhand.store.state import generated_directory, state_directory
 
 MAX_WARNINGS = 20
 """Warnings that a command tells whose business they are not."""
@@ -28,19 +30,16 @@ def loaded(
     generators: bool = True,
     allow_outside: Sequence[Path] = (),
     max_warnings: int | None = MAX_WARNINGS,
-    keeps_generated: bool = False,
 ) -> Suite:
-    """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`.
-
-    With `keeps_generated`, the cases that programs make stay in the state folder, where stored results name them.
-    """
+    """The suite at a path, its first warnings printed; with `strict` a warning is an error. Raises `SuiteError`."""
     began = time.perf_counter()
-    suite = load_suite(
-        path,
-        generators=generators,
-        allow_outside=allow_outside,
-        spool_folder=(lambda: _folder_for_generated(path)) if keeps_generated else None,
-    )
+    with reserved_stdout():  # A generator is code under test too.
+        suite = load_suite(
+            path,
+            generators=generators,
+            allow_outside=allow_outside,
+            spool_folder=lambda: generated_directory(state_directory(locate_suite(path).parent, os.environ)),
+        )
     log.info("loaded %s in %.0f ms", suite.path, (time.perf_counter() - began) * 1_000)
     if strict and suite.warnings:
         raise SuiteError(list(suite.warnings))
@@ -50,9 +49,3 @@ def loaded(
     if left:
         note(f"and {counted(left, 'more warning')}: `evenhand validate {path}`")
     return suite
-
-
-def _folder_for_generated(path: Path) -> Path:
-    from evenhand.store.state import generated_cases_folder, state_directory
-
-    return generated_cases_folder(state_directory(suite_directory(path), os.environ))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -17,10 +18,9 @@ WIDTH_ELSEWHERE = 100
 
 
 class Terminal(NamedTuple):
-    """The wishes that hold for every command. `verbosity` counts `-v`."""
+    """The wishes that hold for every command."""
 
     color: ColorChoice = "auto"
-    verbosity: int = 0
 
     def has_color(self, stream: IO[Any], environ: Mapping[str, str] = os.environ) -> bool:
         """Whether to colour what goes to a stream: what was asked for, else NO_COLOR, FORCE_COLOR, a terminal."""
@@ -53,12 +53,16 @@ def note(text: str) -> None:
     """Tell the person at the terminal something that is not a result."""
     from evenhand.report.visible import visible
 
-    print(visible(text), file=sys.stderr)
+    # Nothing is lost where nobody can be told: code under test may have closed the stream.
+    with contextlib.suppress(OSError, ValueError):
+        print(visible(text), file=sys.stderr)
 
 
 def give_up_stdout() -> None:
     """Let what is still to be flushed go nowhere: the standard output failed, its last flush must not."""
+    from evenhand.cli.reserved import stdout
+
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout().fileno())
     except (OSError, ValueError):
         return

@@ -7,23 +7,37 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from msgspec import structs
+
 from evenhand.config.decode import decode, struct_type
-from evenhand.config.expected_type import holds_val
+from evenhand.config.expected_type import holds, holds_val
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
+from evenhand.config.graders import GraderReader
+from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
 from evenhand.model.assertion import ASSERTIONS, Assertion
+from evenhand.model.grading import Grader
 from evenhand.template import Engine
 
 
 class AssertionReader:
     """Makes assertions of written ones and checks what can be known before any answer is there."""
 
-    def __init__(self, engine: Engine, files: Files) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        files: Files,
+        graders: GraderReader,
+        scripts: ScriptChecks | None = None,
+    ) -> None:
+        """`scripts` collects the assertions whose code is looked at once all are read."""
+        self._scripts = scripts
         self._engine = engine
         self._files = files
+        self._graders = graders
 
     def read_all(self, values: Sequence[Any], place: Place, *, check: bool) -> tuple[Assertion, ...]:
         """The assertions of a list, without those that were reported."""
@@ -40,6 +54,8 @@ class AssertionReader:
             return None
         options = self._with_files(entry, place)
         assertion: Assertion | None = decode(entry.cls, options, place)
+        if assertion is not None:
+            assertion = self._with_graders(assertion, place)
         if assertion is not None and check:
             self._check(assertion, place)
         return assertion
@@ -51,17 +67,38 @@ class AssertionReader:
                 options = {**options, name: self._files.resolved(options[name], place.inside(name))}
         return options
 
+    def _with_graders(self, assertion: Assertion, place: Place) -> Assertion | None:
+        """The assertion with the graders of its own finished; None where one was reported."""
+        for name in _fields_with_graders(type(assertion)):
+            grader = getattr(assertion, name)
+            if grader is None:
+                continue
+            finished = self._graders.finished(grader, place.inside(name))
+            if finished is None:
+                return None
+            assertion = structs.replace(assertion, **{name: finished})
+        return assertion
+
     def _check(self, assertion: Assertion, place: Place) -> None:
         if not (math.isfinite(assertion.weight) and assertion.weight >= 0):
             place.inside("weight").report(
                 f"a weight is a number of 0 or more, found {found(assertion.weight)}"
             )
+        is_sound = True
         for problem in assertion.problems(self._engine):
             place.add(problem)
+            is_sound = False
+        if assertion.is_script and is_sound and self._scripts is not None:
+            self._scripts.add(assertion, place)
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():
             check_templates(self._engine, value, place.inside(name))
+
+
+@cache
+def _fields_with_graders(cls: type[Assertion]) -> tuple[str, ...]:
+    return tuple(field.encode_name for field in struct_type(cls).fields if holds(field.type, Grader))
 
 
 @cache

@@ -14,6 +14,7 @@ from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.errors import Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.grading import GradedAssertion, Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, HistoryMarker, Prompt
 from evenhand.registry import nearest
@@ -27,12 +28,16 @@ class CaseChecker:
         self,
         *,
         providers: Sequence[Provider],
+        graders: Graders = Graders(),
         prompts: Sequence[Prompt],
         defaults: Defaults,
         defaults_place: Place,
         engine: Engine,
     ) -> None:
         self._providers = {provider.id: provider for provider in providers}
+        self._graders = graders
+        self.has_graded_cases = False
+        """Whether any case so far holds an assertion that asks a grader."""
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
         self._blind = [provider for provider in providers if not provider.takes_images]
         self._prompts_with_images = [
@@ -57,6 +62,9 @@ class CaseChecker:
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
+        for assertion in case.assertions:
+            if isinstance(assertion, GradedAssertion):
+                self._see_graded(assertion, place)
         if is_first and is_whole:
             self._check_verdict(case, place)
             if self._deaf:
@@ -73,6 +81,13 @@ class CaseChecker:
         for index, provider_id in enumerate(self._providers):
             if provider_id in self._unused and self._count:
                 root.inside("providers", index).warn(f"no case is put to provider {provider_id!r}")
+
+    def _see_graded(self, assertion: GradedAssertion, place: Place) -> None:
+        """A run refuses such a case only if it is selected, so loading does no more than warn."""
+        self.has_graded_cases = True
+        missing = assertion.missing(self._graders)
+        if missing is not None and place.findings.first_time(("grader", missing)):
+            place.warn(missing)
 
     def _check_verdict(self, case: Case, place: Place) -> None:
         if case.assertions:

@@ -44,6 +44,11 @@ class CasePass:
         self.cases = CaseStream((), 0)
         """All cases, after `read`."""
 
+    @property
+    def has_graded_cases(self) -> bool:
+        """Whether any case holds an assertion that asks a grader."""
+        return self._checker.has_graded_cases
+
     def read(self, sources: Sequence[CaseSource]) -> None:
         """Read the cases of the sources; what is wrong with them is reported."""
         parts: list[Iterable[Case]] = []

@@ -226,6 +226,10 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         _described("The questions; without any, providers get the vars alone.", **_list_of("prompt")),
     ] = ()
     tools: Annotated[tuple[Tool, ...], _described("Tools offered to every provider; none is ever run.")] = ()
+    grader: Annotated[
+        Any,
+        _described("Who judges by rubrics.", anyOf=[{"$ref": "#/$defs/grader"}, {"type": "null"}]),
+    ] = None
     tests: Annotated[
         tuple[Any, ...],
         _described("Cases, `file://` patterns of test files, and generators.", **_list_of("test")),

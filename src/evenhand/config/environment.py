@@ -6,7 +6,7 @@ it extends and imports, or of its prompt files. Test files name none: they may c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evenhand.config.findings import Place
@@ -15,8 +15,7 @@ from evenhand.config.template_names import environment_needed, environment_taken
 from evenhand.errors import DocumentPath
 from evenhand.model.assertion import Assertion
 from evenhand.model.suite import Prompt
-from evenhand.template.engine import is_template
-from evenhand.template.val import is_raw
+from evenhand.template.val import templates_in
 
 
 class NamedVariables:
@@ -33,7 +32,7 @@ class NamedVariables:
 
     def add_document(self, document: Mapping[str, Any]) -> None:
         """Take the names in every template of a document."""
-        for path, template in _templates(document, ()):
+        for path, template in templates_in(document):
             self._add(template, path)
 
     def add_prompts(self, prompts: Iterable[Prompt]) -> None:
@@ -61,16 +60,3 @@ class NamedVariables:
         self._names |= environment_taken(text, is_expression=is_expression)
         for name in environment_needed(text, is_expression=is_expression):
             self._needed.setdefault(name, path)
-
-
-def _templates(value: Any, path: DocumentPath) -> Iterator[tuple[DocumentPath, str]]:
-    if isinstance(value, str):
-        if is_template(value):
-            yield path, value
-    elif isinstance(value, dict):
-        if not is_raw(value):
-            for key, item in value.items():
-                yield from _templates(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _templates(item, (*path, index))

@@ -103,13 +103,18 @@ def is_container(expected: inspect.Type, value: Any) -> bool:
 
 def holds_val(expected: inspect.Type) -> bool:
     """Whether the type is a value with templates, or one of several that is."""
+    return holds(expected, Val)
+
+
+def holds(expected: inspect.Type, cls: type) -> bool:
+    """Whether the type is a class, or one of several types that is."""
     match expected:
         case inspect.Metadata():
-            return holds_val(expected.type)
+            return holds(expected.type, cls)
         case inspect.UnionType():
-            return any(holds_val(member) for member in expected.types)
+            return any(holds(member, cls) for member in expected.types)
         case _:
-            return isinstance(expected, inspect.CustomType) and expected.cls is Val
+            return isinstance(expected, inspect.CustomType | inspect.StructType) and expected.cls is cls
 
 
 def named(expected: inspect.Type) -> str:

@@ -34,6 +34,10 @@ class Files:
         """The content block of the image that a reference names."""
         return _reported(lambda: self._files.image(reference), place)
 
+    def script(self, reference: str, place: Place) -> str | None:
+        """The path of an existing script, relative to the suite's folder."""
+        return _reported(lambda: self._files.script(reference), place)
+
     def resolved(self, value: Any, place: Place) -> Any:
         """The value with every `{$file: …}` in it replaced by what the file holds; null where one was reported."""
         try:

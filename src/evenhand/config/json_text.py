@@ -17,11 +17,10 @@ import msgspec
 
 from evenhand.config.yaml_reader import MAX_DEPTH
 from evenhand.errors import DocumentPath
+from evenhand.text.json_limits import MAX_DIGITS
+from evenhand.text.surrogates import is_encodable
 
 TOO_DEEP = f"values are nested too deeply (more than {MAX_DEPTH} levels)"
-
-MAX_DIGITS = 4_000
-"""Characters that a number may have."""
 
 _decode = msgspec.json.decode
 _encode = msgspec.json.encode
@@ -173,7 +172,7 @@ def _inspect(text: str, place: int, path: DocumentPath) -> None:
         if key in seen:
             raise BadJson(f"key {key!r} is given twice", at, inner, "keep one of them")
         seen.add(key)
-        if isinstance(key, str) and not _is_encodable(key):
+        if isinstance(key, str) and not is_encodable(key):
             raise BadJson(_SURROGATE, at, path)
         _inspect(text, value, inner)
 
@@ -184,18 +183,10 @@ def _inspect_scalar(text: str, place: int, path: DocumentPath) -> None:
     if isinstance(value, float):
         raise BadJson(f"not valid JSON: `{written}` is no JSON value", place, path, "write null, or a text")
     if text[place] == '"':
-        if not _is_encodable(value):
+        if not is_encodable(value):
             raise BadJson(_SURROGATE, place, path, "write both halves, or the character itself")
     elif isinstance(value, str) and (len(written) > MAX_DIGITS or math.isinf(float(written))):
         raise BadJson(f"the number is out of range, found {written[:40]}", place, path, "quote it")
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> None:

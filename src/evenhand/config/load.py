@@ -27,15 +27,19 @@ from evenhand.config.entries import Entries, is_written_case, read_entries, run_
 from evenhand.config.environment import NamedVariables
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
+from evenhand.config.graders import GraderReader
 from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import read_providers
 from evenhand.config.question_digest import digest_of
-from evenhand.config.sandbox import Sandbox, find_repository
+from evenhand.config.sandbox import Sandbox
+from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.config.turns import TurnReader
+from evenhand.io.repository import find_repository
+from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.template import Engine
@@ -54,10 +58,10 @@ def load_suite(
     """The suite at a path: a file, or a folder with an `evenhand.yaml`.
 
     `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
-    are left out. What is run keeps its cases in the folder that `spool_folder` gives when it is needed, by default
-    in a temporary one that lives as long as the suite. `confined` is for a suite from a stranger: references stay
-    inside its folder, and nothing is run. `allow_outside` names folders that references may lead to all the same.
-    With `visible_variables`, the suite sees no other environment variables than those.
+    are left out. What is run keeps its cases in the folder that `spool_folder` makes, by default in a temporary one
+    that lives as long as the suite. `confined` is for a suite from a stranger: references stay inside its folder,
+    and nothing is run. `allow_outside` names folders that references may lead to all the same. With
+    `visible_variables`, the suite sees no other environment variables than those.
 
     Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
@@ -95,7 +99,9 @@ class _Loading:
         self.engine = Engine()
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
-        self.assertions = AssertionReader(self.engine, self.files)
+        self.graders = GraderReader(self.files, file.parent, environ, running.allow_outside)
+        self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
+        self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts)
 
     def suite(self) -> Suite:
         composed = compose(self.file, str(self.file), self.sandbox, self.findings)
@@ -106,6 +112,7 @@ class _Loading:
         written = read_settings(document, root, self.files, self.environ)
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
+        self.scripts.report()
         env = self._environment(document, written, parts, reading.written, root)
         self.findings.raise_if_any()
         return Suite(
@@ -120,6 +127,8 @@ class _Loading:
             env=env,
             runner=written.runner,
             engine=self.engine,
+            graders=parts.graders,
+            has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
             snapshot=_snapshot(document),
@@ -127,10 +136,17 @@ class _Loading:
 
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
+        declared = read_providers(
+            written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
+        )
+        under_test = tuple(provider for provider in declared if not provider.embeds)
+        if declared and not under_test and len(declared) == len(written.providers):
+            root.inside("providers").report(
+                "every provider makes embeddings, so there is no system under test", "name one"
+            )
         return _Parts(
-            providers=read_providers(
-                written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
-            ),
+            providers=under_test,
+            graders=self.graders.suite_graders(written.grader, root.inside("grader"), declared),
             prompts=prompts.read_all(written.prompts, root.inside("prompts")),
             defaults=read_defaults(
                 written.defaults,
@@ -151,6 +167,7 @@ class _Loading:
         )
         checker = CaseChecker(
             providers=parts.providers,
+            graders=parts.graders,
             prompts=parts.prompts,
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
@@ -171,12 +188,14 @@ class _Loading:
                 place.report("generators run code, which a suite in a sandbox may not")
         if not (entries.generators and self.running.generators) or self.findings.problem_count:
             return []
+        return run_generators(entries.generators, self.sandbox, self._spool_folder())
+
+    def _spool_folder(self) -> Path:
         if self.running.spool_folder is not None:
-            folder = self.running.spool_folder()
-        else:
-            folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
-            weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
-        return run_generators(entries.generators, self.sandbox, folder)
+            return self.running.spool_folder()
+        folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+        weakref.finalize(self.files, shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     def _environment(
         self,
@@ -200,6 +219,8 @@ class _Parts(NamedTuple):
     """What the cases are put together with."""
 
     providers: tuple[Provider, ...]
+    """The systems under test."""
+    graders: Graders
     prompts: tuple[Prompt, ...]
     defaults: Defaults
 
@@ -216,6 +237,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "providers": digest_of(parts.providers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
+        "grader": digest_of(parts.graders),
         "env": digest_of(env),
     }
 

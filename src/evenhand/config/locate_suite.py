@@ -27,6 +27,6 @@ def locate_suite(path: Path) -> Path:
         ) from None
     if found is None:
         message = f"the folder holds no suite (looked for {in_words(SUITE_NAMES)})"
-        hint = "name the suite's file, or write one with `evenhand init`"
+        hint = "name the suite's file"
         raise SuiteError([Problem(message, hint=hint, location=Location(str(path)))])
     return found

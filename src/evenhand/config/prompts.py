@@ -9,9 +9,9 @@ from evenhand.config.decode import decode
 from evenhand.config.document import HISTORY_MARKER, WrittenPrompt
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
-from evenhand.config.sandbox import FILE_PREFIX
 from evenhand.config.turns import TurnReader
 from evenhand.errors import Location
+from evenhand.io.target import FILE_PREFIX
 from evenhand.model.suite import HistoryMarker, MessageTemplate, Prompt
 from evenhand.template import Engine, Val
 

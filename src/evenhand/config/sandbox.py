@@ -15,9 +15,9 @@ from typing import NamedTuple
 from evenhand.config.glob_walk import MAX_ENTRIES, TooManyEntries, has_magic, walk_pattern
 from evenhand.config.regular_file import kind_of, reason_of
 from evenhand.errors import Problem, SuiteError
+from evenhand.io.target import FILE_PREFIX
 from evenhand.registry import nearest
-
-FILE_PREFIX = "file://"
+from evenhand.text.surrogates import is_encodable
 
 MAX_REFERENCE_LENGTH = 4_096
 """Characters that a reference to a file may have."""
@@ -114,19 +114,13 @@ class Sandbox:
         _check_inside(str(folder), _real(str(folder), folder), self._data_roots, "the suite's folder")
 
     def _found(self, reference: str, full: Path, roots: Sequence[Path], area: str) -> FoundFile:
-        if not _is_text(reference):
+        if not is_encodable(reference):
             raise _refused(f"{reference!r} is not valid Unicode", "rename the file")
         real = _real(reference, full)
         _check_inside(reference, real, roots, area)
         size_bytes = _size_of(reference, real)
         normal = os.path.normpath(reference)
         return FoundFile(real, normal.replace(os.sep, "/"), str(self.directory / normal), size_bytes)
-
-
-def find_repository(directory: Path) -> Path | None:
-    """The root of the repository that a folder belongs to, or None."""
-    folder = directory.resolve()
-    return next((path for path in (folder, *folder.parents) if os.path.lexists(path / ".git")), None)
 
 
 def _path_in(reference: str) -> str:
@@ -141,14 +135,6 @@ def _path_in(reference: str) -> str:
     if os.name != "nt" and _DRIVE.match(path):
         raise _refused(f"{path!r} is an absolute path of Windows", "write it relative to the suite's folder")
     return path.replace("\\", "/")
-
-
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _real(reference: str, path: Path) -> Path:

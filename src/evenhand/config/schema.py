@@ -19,6 +19,7 @@ from evenhand.config.document import (
 )
 from evenhand.config.sources.generator import WrittenGenerated, WrittenGenerator
 from evenhand.model.assertion import ASSERTIONS, NEGATION_PREFIX
+from evenhand.model.grading import Grader
 from evenhand.model.provider import PROVIDERS
 from evenhand.template import Val
 
@@ -88,6 +89,7 @@ def _definitions() -> dict[str, Any]:
         "prompt": WrittenPrompt,
         "source": WrittenSource,
         "turn": WrittenTurn,
+        "grader": Grader,
         **{f"block-{name}": cls for name, cls in BLOCKS.items()},
         **{f"provider-{name}": cls for name, cls in PROVIDERS.all().items()},
         **{f"assertion-{name}": cls for name, cls in ASSERTIONS.all().items()},

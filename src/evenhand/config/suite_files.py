@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 from evenhand.config.digest import Digests
@@ -87,6 +88,13 @@ class SuiteFiles:
         block = image_block(file.relative, data, media_type)
         self._contents[file.relative] = block["sha256"]
         return block
+
+    def script(self, reference: str) -> str:
+        """The path of an existing script, relative to the suite's folder."""
+        file = self.sandbox.code_file(reference)
+        data = read_bounded(file.path, file.name)
+        self._contents[file.relative] = hashlib.sha256(data).hexdigest()
+        return file.relative
 
     def digest(self) -> str:
         """sha256 over the names and contents of all files that were read so far."""

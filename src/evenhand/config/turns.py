@@ -16,9 +16,9 @@ from evenhand.config.document import (
 )
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
-from evenhand.config.sandbox import FILE_PREFIX
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found, in_words
+from evenhand.io.target import FILE_PREFIX
 from evenhand.model.suite import MessageTemplate, ToolCallTemplate
 from evenhand.registry import nearest
 from evenhand.template import Engine, Val

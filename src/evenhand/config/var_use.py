@@ -25,6 +25,7 @@ class VarUse:
         self._is_watching = not any(provider.reads_vars for provider in providers)
         self._defined: dict[str, Place] = {}
         self._used: set[str] = set()
+        self._assertions: tuple[Assertion, ...] = ()
         if self._is_watching:
             self._use(template for prompt in prompts for template in templates_of(prompt))
 
@@ -37,8 +38,11 @@ class VarUse:
         self._use(template for turn in case.history for template in templates_of_turn(turn))
         for value in case.vars.values():
             self._use(template for _, template in value.templates())
-        for assertion in case.assertions:
-            self._see_assertion(assertion)
+        if case.assertions is not self._assertions:
+            # Cases that have only the defaults' assertions share one tuple of them.
+            self._assertions = case.assertions
+            for assertion in case.assertions:
+                self._see_assertion(assertion)
 
     def warn_of_unused(self) -> None:
         """Warn of every var that nothing looked at."""

@@ -64,12 +64,13 @@ def read_yaml(text: str, file: str) -> Document:
 class Document:
     """A value read from YAML, and where in the file each part of it stands."""
 
-    __slots__ = ("_root", "file", "value")
+    __slots__ = ("_entries", "_root", "file", "value")
 
     def __init__(self, value: Any, root: Node | None, file: str) -> None:
         self.value = value
         self.file = file
         self._root = root
+        self._entries = _Entries()
 
     def locate(self, path: DocumentPath) -> Location:
         """The place of the value at `path`, or of its nearest ancestor that exists."""
@@ -85,7 +86,7 @@ class Document:
             return Location(self.file)
         place = node
         for step in path:
-            found = _child(node, step)
+            found = _child(node, step, self._entries)
             if found is None:
                 return _location(node, self.file)
             place, node = found
@@ -281,7 +282,7 @@ def _location(node: Node, file: str) -> Location:
     return Location(file, mark.line + 1, mark.column + 1)
 
 
-def _child(node: Node, step: str | int) -> tuple[Node, Node] | None:
+def _child(node: Node, step: str | int, entries: _Entries) -> tuple[Node, Node] | None:
     """The key (the item itself in a list) and the value that one step leads to, or None."""
     if isinstance(step, str) and _MARKS.get(node.tag) == step:
         return node, node
@@ -289,20 +290,34 @@ def _child(node: Node, step: str | int) -> tuple[Node, Node] | None:
         if isinstance(step, int) and 0 <= step < len(node.value):
             return node.value[step], node.value[step]
         return None
-    return _entry(node, step) if isinstance(node, MappingNode) else None
+    return entries.find(node, step) if isinstance(node, MappingNode) else None
 
 
-def _entry(node: MappingNode, key: str | int) -> tuple[Node, Node] | None:
-    merged: list[Node] = []
-    for key_node, value_node in node.value:
-        if not isinstance(key_node, ScalarNode):
-            continue
-        if key_node.value == key:
-            return key_node, value_node
-        if key_node.value == _MERGE and key_node.tag == _PLAIN:
-            merged = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
-    for layer in merged:
-        found = _entry(layer, key) if isinstance(layer, MappingNode) else None
-        if found is not None:
-            return found
-    return None
+class _Entries:
+    """Finds entries of mappings; one that was searched once is not read through again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[dict[Any, tuple[Node, Node]], list[Node]]] = {}
+
+    def find(self, node: MappingNode, key: str | int) -> tuple[Node, Node] | None:
+        """The key and the value of an entry, also of one that is merged in."""
+        own, merged = self._known.get(id(node)) or self._read(node)
+        if key in own:
+            return own[key]
+        for layer in merged:
+            found = self.find(layer, key) if isinstance(layer, MappingNode) else None
+            if found is not None:
+                return found
+        return None
+
+    def _read(self, node: MappingNode) -> tuple[dict[Any, tuple[Node, Node]], list[Node]]:
+        own: dict[Any, tuple[Node, Node]] = {}
+        merged: list[Node] = []
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                continue
+            own.setdefault(key_node.value, (key_node, value_node))
+            if key_node.value == _MERGE and key_node.tag == _PLAIN:
+                merged = value_node.value if isinstance(value_node, SequenceNode) else [value_node]
+        self._known[id(node)] = own, merged
+        return own, merged

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 
+from evenhand.text.json_limits import MAX_DIGITS
+
 _CONSTANTS: dict[str, bool | None] = {
     "": None,
     "~": None,
@@ -29,9 +31,6 @@ _OCTAL = re.compile(r"0o[0-7]+")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-
-MAX_DIGITS = 4_000
-"""Digits that an integer may have: beyond about 4,300, Python refuses to print one."""
 
 
 class BadScalar(ValueError):

@@ -6,14 +6,14 @@ environment variable are those of the protocol that existing programs speak.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.reply import in_words, response_from_reply
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Request, Response, ToolCall
 from evenhand.text.excerpt import quoted
 from evenhand.text.json_reader import NotJson, compact_json, read_json
 
@@ -52,6 +52,35 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
     return encoded(document)
 
 
+def assert_document(
+    *,
+    output: Any,
+    request: Request | None,
+    provider_id: str,
+    config: Any,
+    vars: Mapping[str, Any],
+    tool_calls: Sequence[ToolCall],
+) -> bytes:
+    """The question to a checker, as one line of JSON without a line end: is this output right.
+
+    `prompt` is null where the case has none; `tool_calls` is absent where the model made none.
+    """
+    document = envelope("assert")
+    document["output"] = output
+    document["test"] = None if request is None else request.test
+    document["prompt"] = None
+    if request is not None and request.text is not None:
+        document["prompt"] = {"text": request.text}
+    elif request is not None and request.transcript is not None:
+        document["prompt"] = {"messages": request.transcript}
+    document["provider"] = {"id": provider_id}
+    document["config"] = config
+    document["vars"] = vars
+    if tool_calls:
+        document["tool_calls"] = tool_calls
+    return encoded(document)
+
+
 def encoded(document: dict[str, Any]) -> bytes:
     """A document as JSON in UTF-8. Unpaired surrogates, which UTF-8 cannot hold, are written as escapes."""
     try:
@@ -64,7 +93,7 @@ def encoded(document: dict[str, Any]) -> bytes:
 
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
-_PLAIN = frozenset({"vars", "params"})
+_PLAIN = frozenset({"vars", "params", "output", "config"})
 """Parts of a document that are JSON already and may be nested beyond what the stack allows."""
 
 
@@ -79,7 +108,7 @@ def read_reply_document(data: bytes, *, id: int | None = None, stderr: str = "")
     `id` is the number of the question; a reply that carries another one is refused. `stderr` goes into the details
     of the error.
     """
-    reply = _one_document(data, stderr)
+    reply = one_document(data, stderr=stderr)
     wrong = _wrong_with(reply, id)
     if wrong is not None:
         raise _unusable(wrong, data, stderr)
@@ -113,7 +142,8 @@ def answered_id(reply: Mapping[str, Any]) -> Any:
     return reply.get("id", head.get("id") if isinstance(head, dict) else None)
 
 
-def _one_document(data: bytes, stderr: str) -> Any:
+def one_document(data: bytes, *, stderr: str = "") -> Any:
+    """The one JSON document that a program wrote. Raises `ProviderError` for anything else."""
     if not data.strip():
         raise _unusable("stdout must hold one JSON document, found nothing", data, stderr)
     try:

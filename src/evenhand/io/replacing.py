@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
+
+READER_S = 10.0
+"""Seconds that a pipe gets to find a reader."""
 
 
 @contextlib.contextmanager
@@ -19,7 +24,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
     A link keeps pointing to its file; a pipe or a device is written to directly. Raises `OSError`.
     """
     if _is_special(path):
-        with path.open("w", encoding="utf-8", newline="\n") as file:
+        with open(path, "w", encoding="utf-8", newline="\n", opener=_opened_with_patience) as file:
             yield file
         return
     target = _target(path)
@@ -49,6 +54,23 @@ def check_replaceable(path: Path) -> None:
     temporary = _beside(target)
     temporary.open("x").close()
     temporary.unlink()
+
+
+def _opened_with_patience(path: str, flags: int) -> int:
+    """Open a pipe for writing; one that nobody reads would keep the program waiting for ever."""
+    deadline = time.monotonic() + READER_S
+    while True:
+        try:
+            number = os.open(path, flags | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() > deadline:
+                raise OSError(errno.ENXIO, f"nobody reads the pipe after {READER_S:g} s") from None
+            time.sleep(0.05)
+        else:
+            os.set_blocking(number, True)
+            return number
 
 
 def _target(path: Path) -> Path:

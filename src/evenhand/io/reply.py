@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, ProviderError, dotted
@@ -158,6 +159,8 @@ def in_words(value: Any) -> str:
         return str(value)
     if isinstance(value, int):
         return "an integer of many digits"
+    if isinstance(value, Decimal):
+        return "a number out of range" if value.is_finite() else str(value)
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return f"a value of type `{type(value).__name__}`"

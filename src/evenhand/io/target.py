@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evenhand.errors import Location, Problem
+from evenhand.io.repository import find_repository
 from evenhand.registry import nearest
 
 FILE_PREFIX = "file://"
@@ -60,18 +61,16 @@ def target_problems(text: str, directory: Path, allowed_outside: tuple[Path, ...
     if not any(file.resolve().is_relative_to(folder.resolve()) for folder in (root, *allowed_outside)):
         hint = "move it there, or allow its folder with `--allow-outside DIR`"
         return [Problem(f"code must lie inside {root}, found {target.path!r}", hint=hint)]
-    if not file.is_file():
+    if not file.exists():
         return [_missing_file(file, target.path)]
+    if not file.is_file():
+        return [Problem(f"{target.path!r} is no file", hint="name a file that holds Python")]
     return _source_problems(file, target)
 
 
 def enclosing_root(directory: Path) -> Path:
     """The root of the repository that holds a folder; the folder itself where there is none."""
-    resolved = directory.resolve()
-    for folder in (resolved, *resolved.parents):
-        if (folder / ".git").exists():
-            return folder
-    return resolved
+    return find_repository(directory) or directory.resolve()
 
 
 def _missing_file(file: Path, written: str) -> Problem:

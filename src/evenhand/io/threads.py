@@ -20,6 +20,14 @@ JOIN_S = 1.0
 """Seconds that idle threads get to end when the set is closed."""
 
 
+class CodeRaised(Exception):
+    """What a called function raised. It may be anything, `KeyboardInterrupt` too, and must not be taken for ours."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(type(error).__name__)
+        self.error = error
+
+
 class TooManyStuck(Exception):
     """Calls that were given up on keep so many threads busy that no further one is started."""
 
@@ -64,9 +72,9 @@ class CallThreads:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
-        """What `function(argument)` returns or raises, whatever it raises. Cancelling gives the call up.
+        """What `function(argument)` returns. Cancelling gives the call up.
 
-        Raises `TooManyStuck`.
+        Raises `CodeRaised` with whatever the function raised, and `TooManyStuck`.
         """
         self._loop = asyncio.get_running_loop()
         call = _Call(function, argument, self._loop.create_future())
@@ -82,7 +90,7 @@ class CallThreads:
         finally:
             self._in_flight -= 1
         if call.error is not None:
-            raise call.error
+            raise CodeRaised(call.error)
         return call.result
 
     def close(self) -> None:

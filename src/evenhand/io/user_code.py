@@ -32,12 +32,17 @@ MESSAGE_LIMIT = 500
 
 
 class CannotLoad(EvenhandError):
-    """Code that could not be loaded; `details` holds the traceback where it raised."""
+    """Code that could not be loaded. Where it raised, `cause` is the exception and `details` holds its traceback."""
 
-    def __init__(self, message: str, details: Any = None) -> None:
+    def __init__(self, message: str, details: Any = None, cause: BaseException | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
+        self.cause = cause
+
+
+class NotAFunction(CannotLoad):
+    """Code that was loaded and has no function of the name that was asked for."""
 
 
 class UserCode:
@@ -76,18 +81,18 @@ class UserCode:
             raise
         except BaseException as error:  # noqa: BLE001  (a file may raise anything, `SystemExit` too)
             message = f"{self.target.home} cannot be loaded: {raised(error)}"
-            raise CannotLoad(message, details=traceback_details(error)) from None
+            raise CannotLoad(message, details=traceback_details(error), cause=error) from None
 
-    def _find(self, module: ModuleType) -> Callable[[Any], Any]:
+    def _find(self, module: ModuleType) -> Callable[..., Any]:
         found: Any = module
         for name in self.target.function.split("."):
             found = getattr(found, name, None)
         if not callable(found):
             kind = "nothing" if found is None else f"a value of type `{type(found).__name__}`"
-            raise CannotLoad(
+            raise NotAFunction(
                 f"`{self.target.function}` in {self.target.home} must be a function, found {kind}"
             )
-        return cast("Callable[[Any], Any]", found)
+        return cast("Callable[..., Any]", found)
 
     def _refuse_mix_up(self, module: ModuleType) -> None:
         """A module that was loaded earlier from elsewhere must not stand in for one that lies beside the code."""
@@ -133,7 +138,9 @@ def raised(error: BaseException) -> str:
     """An exception in one line: its type, its text, and the place in the user's code that raised it."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001  (a broken `__str__` must not hide the error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  (a broken `__str__` must not hide the error)
         text = ""
     text = " ".join(text.split())
     text = f": {text[:MESSAGE_LIMIT]}" if text else ""

@@ -28,6 +28,12 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     vars: dict[str, Any] = {}
     response: dict[str, Any] = {}
     """Further fields of the response, such as `tool_calls`, `usage`, `cost_usd`, `latency_ms`."""
+    replies: tuple[Any, ...] = ()
+    """What graders answer, in turn: for kinds that ask one."""
+
+
+_KINDS: dict[type, str] = {}
+"""Names by class: asked for by every result, and slow to look up in a struct's configuration."""
 
 
 class Assertion(
@@ -62,6 +68,8 @@ class Assertion(
     """Whether the verdict may depend on any of the case's vars, as that of a script."""
     scores_freely: ClassVar[bool] = False
     """Whether scores may lie outside [0, 1], as those of scripts; thresholds then may as well."""
+    is_script: ClassVar[bool] = False
+    """Whether code of the suite judges, outside this process: such kinds are `evenhand.scripts` assertions."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
@@ -87,13 +95,16 @@ class Assertion(
         """The verdict that an evaluation comes to: negated where asked for, unless nothing was produced to judge."""
         if not self.negate or outcome.status not in (Status.PASS, Status.FAIL):
             return outcome
-        negated = self.negated(outcome, evidence)
-        if negated.passed and self.reads_output and evidence.is_silent:
+        return self.guarded(self.negated(outcome, evidence), evidence)
+
+    def guarded(self, outcome: Outcome, evidence: Evidence) -> Outcome:
+        """The outcome itself, unless it is a negated pass over an answer that holds nothing."""
+        if self.negate and outcome.passed and self.reads_output and evidence.is_silent:
             return failed(
                 f"output was empty ({empty_reason(evidence.response)}): a negated assertion cannot pass vacuously; "
                 'where silence is what you want, assert it with `equals: ""` or `length: {max: 0}`'
             )
-        return negated
+        return outcome
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The opposite of a pass or fail. A kind whose negation means something else says so here."""
@@ -106,7 +117,11 @@ class Assertion(
     @property
     def kind(self) -> str:
         """The name of the kind, without `not-`."""
-        return str(self.__struct_config__.tag)
+        cls = self.__class__
+        known = _KINDS.get(cls)
+        if known is None:
+            known = _KINDS[cls] = str(cls.__struct_config__.tag)
+        return known
 
     def templates(self) -> Iterator[tuple[str, Val]]:
         """Every field whose value is rendered for each case, with its name."""

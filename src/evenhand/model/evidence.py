@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from evenhand.model.emptiness import is_blank
-from evenhand.model.exchange import Json, Response
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.template import Engine, Scope
 from evenhand.text.json_reader import NotJson, compact_json, read_json
+
+if TYPE_CHECKING:
+    from evenhand.model.suite import Case
 
 T = TypeVar("T")
 
@@ -48,6 +51,9 @@ class Evidence:
         engine: Engine,
         scope: Scope,
         provider_reports_tool_calls: bool = True,
+        request: Request | None = None,
+        case: Case | None = None,
+        provider_id: str = "",
     ) -> None:
         self.response = response
         self.vars = vars
@@ -55,6 +61,10 @@ class Evidence:
         self.scope = scope
         """The case's rendered vars and the allowed environment, ready for templates."""
         self.provider_reports_tool_calls = provider_reports_tool_calls
+        self.request = request
+        """What was asked; None where only an answer is judged."""
+        self.case = case
+        self.provider_id = provider_id
 
     @once
     def text(self) -> str:

@@ -62,7 +62,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.total + self.cache_write_tokens
 
 
-class TestInfo(msgspec.Struct, frozen=True, kw_only=True):
+class TestInfo(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The part of a case that a provider may see."""
 
     __test__ = False
@@ -71,7 +71,19 @@ class TestInfo(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerForm(msgspec.Struct, frozen=True, kw_only=True):
+    """The form that an answer must have: an object that matches a JSON Schema.
+
+    Vendors enforce it (a forced tool call, a strict schema); other providers are told in the prompt. Either way the
+    one who asked still checks what comes back.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One finished question to one provider: everything rendered, nothing left to resolve.
 
     A prompt written as text arrives in `text`; one written as turns in `transcript`; a case without a prompt has
@@ -85,6 +97,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     test: TestInfo
     repeat: int = 0
+    answer_form: AnswerForm | None = None
 
     @property
     def prompt(self) -> str:
@@ -108,7 +121,7 @@ def message_text(message: Message) -> str:
     return "" if message.content is None else str(message.content)
 
 
-class Response(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What one call brought back. A Python function under test may return one to report more than its output.
 
     `output` is text or, where a system answers with structured data, a JSON value. `cost_usd` and `usage` stay

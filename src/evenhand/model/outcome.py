@@ -20,11 +20,11 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The verdict of one assertion: a status, a finite score where something was judged, and the reason.
 
     `parts` holds the outcomes of members for kinds that combine several; `named_scores` further figures that a
-    script or checker reports. `note` marks a verdict that holds only because a budget could not be enforced.
+    script or checker reports. `unenforced` marks a verdict that holds only because a budget could not be enforced.
     """
 
     status: Status
@@ -33,6 +33,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     details: Any = None
     parts: tuple[Outcome, ...] = ()
     named_scores: dict[str, float] = {}
+    named_score_weights: dict[str, float] = {}
+    """Shares of the named scores in their means, 1 where none is given."""
     error_class: ErrorClass | None = None
     cost_usd: float | None = None
     cached: bool = False
@@ -67,6 +69,15 @@ def errored(reason: str, error_class: ErrorClass, *, details: Any = None) -> Out
 def skipped(reason: str) -> Outcome:
     """An assertion that was not evaluated because it could not change the verdict."""
     return Outcome(status=Status.SKIPPED, reason=reason)
+
+
+TOLERANCE = 1e-9
+"""Float noise that a comparison with a threshold forgives: a mean of 12/15 meets 0.8."""
+
+
+def meets(score: float, threshold: float) -> bool:
+    """Whether a score reaches a threshold, float noise forgiven."""
+    return score >= threshold - TOLERANCE
 
 
 def finite(score: float) -> float:

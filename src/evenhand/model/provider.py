@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
@@ -10,6 +11,7 @@ import msgspec
 from evenhand.errors import Problem
 from evenhand.model.exchange import Request, Response
 from evenhand.registry import Registry
+from evenhand.template import Engine
 
 
 class Session(Protocol):
@@ -31,6 +33,9 @@ class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int = 1
     timeout_ms: float | None = None
     """The run's limit for one call; None where nothing limits it."""
+    engine: Engine = msgspec.field(default_factory=Engine)
+    env: Mapping[str, str] = {}
+    """The environment variables that templates may see."""
 
 
 class Provider(
@@ -54,6 +59,8 @@ class Provider(
     """Whether this type passes the images of a turn on; a suite that would lose them is refused."""
     reads_vars: ClassVar[bool] = True
     """Whether this type is given a case's vars beside the prompt."""
+    embeds: ClassVar[bool] = False
+    """Whether this type turns texts into vectors: it then serves `similar` and is no system under test."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 
@@ -65,6 +72,21 @@ class Provider(
         of them in.
         """
         return None
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """Environment variables that may hold the secret to call with, in the order in which they are looked for.
+
+        Empty where the provider needs none.
+        """
+        return ()
+
+    def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
+        """Values of the declaration itself that must not be stored: credentials written into headers.
+
+        `env` are the environment variables that its templates see.
+        """
+        return iter(())
 
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
+T = TypeVar("T")
+
 RESULT_SCHEMA_VERSION = 1
 """Version of the run document. A new status or a changed meaning raises it; added fields do not."""
+
+
+def stated(value: T) -> T:
+    """The default of a field that documents state all the same, so that whoever reads them finds it in every case."""
+    field: T = msgspec.field(default_factory=lambda: value)
+    return field
+
+
+def _no_vars() -> dict[str, Json]:
+    """Stated too: of all factories, msgspec leaves out what `dict` itself made."""
+    return {}
 
 
 class CaseStatus(enum.StrEnum):
@@ -26,13 +39,17 @@ class CaseStatus(enum.StrEnum):
     XPASS = "xpass"
 
 
-class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+NOT_PASSING = (CaseStatus.FAIL, CaseStatus.XPASS, CaseStatus.ERROR)
+"""How the cells ended that somebody must look at, and that keep a run from exit code 0."""
+
+
+class CellKey(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Which combination a result belongs to."""
 
     provider_id: str
     prompt_id: str | None = None
     test_id: str
-    repeat: int = 0
+    repeat: int = stated(0)
 
     def digest(self) -> str:
         """16 hex digits that name the same combination in every run."""
@@ -41,14 +58,14 @@ class CellKey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return hashlib.sha256(key).hexdigest()[:16]
 
 
-class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """One assertion of a cell and what it found. `criteria` is the assertion as written."""
 
     kind: str
     status: Status
-    score: float | None = None
-    weight: float = 1.0
-    reason: str = ""
+    score: float | None = stated(None)
+    weight: float = stated(1.0)
+    reason: str = stated("")
     details: Any = None
     criteria: Any = None
     metric: str | None = None
@@ -61,7 +78,7 @@ class AssertResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     unenforced: bool = False
 
 
-class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Everything learned from one cell: exactly one per cell, whatever happens."""
 
     cell: CellKey
@@ -69,16 +86,16 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     index: int = 0
     """Place of the cell in the run's plan, from 0: the order in which reports show results."""
     name: str
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = stated(())
     status: CaseStatus
-    score: float | None = None
+    score: float | None = stated(None)
     location: str | None = None
     """Where the case is written: `file:line:column`, as far as it is known."""
-    vars: dict[str, Json] = {}
+    vars: dict[str, Json] = msgspec.field(default_factory=_no_vars)
     prompt: Json = None
     output: Json = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    asserts: tuple[AssertResult, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = stated(())
+    asserts: tuple[AssertResult, ...] = stated(())
     named_scores: dict[str, float] = {}
     error: str | None = None
     error_class: str | None = None
@@ -94,8 +111,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost_usd: float | None = None
     latency_ms: float | None = None
     wall_ms: float | None = None
-    attempts: int = 0
-    cached: bool = False
+    attempts: int = stated(0)
+    cached: bool = stated(False)
     request: Json = None
     raw: Json = None
     metadata: Json = None

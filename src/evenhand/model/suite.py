@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -11,6 +12,7 @@ import msgspec
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.exchange import Json, Role, Tool
+from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -18,7 +20,7 @@ Meta = msgspec.Meta
 
 
 class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a failed call is repeated. Attempt n waits up to `initial_ms * 2**(n-1)`, at most `max_ms`."""
+    """How a failed call is repeated. After attempt n it waits up to `initial_ms * 2**(n-1)`, at most `max_ms`."""
 
     max: Annotated[int, Meta(ge=0, le=100, description="Further attempts after the first.")] = 2
     initial_ms: Annotated[float, Meta(ge=0, description="Longest wait before the second attempt.")] = 500
@@ -30,6 +32,10 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 120_000
 
 
+MAX_CONCURRENCY = 10_000
+"""Cells in flight at once, at most."""
+
+
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How fast calls may be sent to each provider."""
 
@@ -39,7 +45,7 @@ class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How the suite is run."""
 
-    concurrency: Annotated[int, Meta(ge=1, le=10_000, description="Cells in flight at once.")] = 8
+    concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY, description="Cells in flight at once.")] = 8
     retries: Annotated[
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()
@@ -145,6 +151,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
     engine: Engine
+    graders: Graders = Graders()
+    has_graded_cases: bool = True
+    """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()
     """What is legal but suspicious, found at load."""
     digests: Mapping[str, str] = {}
@@ -156,6 +165,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     def directory(self) -> Path:
         """The folder of the suite's file."""
         return self.path.parent
+
+    @property
+    def digest(self) -> str:
+        """`sha256:` and 64 hex digits over the digests of the parts: equal where the whole question is."""
+        parts = "".join(f"{name}:{self.digests[name]}\n" for name in sorted(self.digests))
+        return f"sha256:{hashlib.sha256(parts.encode()).hexdigest()}"
 
     @property
     def name(self) -> str:

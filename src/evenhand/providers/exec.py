@@ -90,13 +90,16 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         program = self.command[0]
         if not program.strip() or self._is_found(program, directory):
             return []
+        if _is_path(program) and (directory / program).is_file():
+            hint = "make it executable with `chmod +x`, or name its interpreter first"
+            return [Problem(f"program {program!r} is not executable", ("command", 0), hint)]
         where = f"in {directory}" if _is_path(program) else "on PATH"
-        hint = "a path is taken relative to the suite's folder; check that the file exists and is executable"
+        hint = "a path is taken relative to the suite's folder; check that the file exists"
         return [Problem(f"program {program!r} was not found {where}", ("command", 0), hint)]
 
     def _is_found(self, program: str, directory: Path) -> bool:
         if _is_path(program):
-            return shutil.which(directory / program) is not None
+            return shutil.which((directory / program).absolute()) is not None
         return shutil.which(program, path=self.env.get("PATH")) is not None
 
     def open(self, context: ProviderContext) -> Session:

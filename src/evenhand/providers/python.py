@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
+from evenhand.io.call_loop import CallLoop
 from evenhand.io.images import Images
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
-from evenhand.io.threads import MAX_STUCK, CallThreads, TooManyStuck
+from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
 from evenhand.model.exchange import Message, Request, Response, ToolCall
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
@@ -34,10 +35,10 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
     as an error.
 
     A plain function runs in a thread, so several calls may be in it at once. Python cannot stop a thread: a call
-    that ran out of time goes on in the background, its result is dropped, and another thread takes over. An async
-    function shares the event loop with the run and must not block it. The file is loaded once for each run, with
-    its folder on the import path. What the function prints goes to stdout as usual; print to stderr where stdout is
-    to hold a report.
+    that ran out of time goes on in the background, its result is dropped, and another thread takes over. Async
+    functions share an event loop of their own; one that blocks it holds up the others until its time is up, and the
+    calls after it get a new loop. The file is loaded once for each run, with its folder on the import path. On the
+    command line, what the function prints goes to stderr: stdout may hold a report.
     """
 
     target: Annotated[
@@ -86,6 +87,7 @@ class PythonSession:
         self._is_async = _is_async(code.function)
         self._images = Images(context.directory)
         self._threads = CallThreads(context.concurrency, name="python-provider")
+        self._loop = CallLoop(name="python-provider-loop")
         # A limit of the run that is as short is kept by the run alone.
         run_keeps_time = context.timeout_ms is not None and context.timeout_ms <= provider.timeout_ms
         self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1000
@@ -98,6 +100,7 @@ class PythonSession:
 
     async def close(self) -> None:
         """Let go of the threads and of the loaded modules."""
+        self._loop.close()
         self._threads.close()
         self._code.close()
 
@@ -114,24 +117,17 @@ class PythonSession:
     async def _call(self, function: Callable[[Any], Any], request: Request) -> Any:
         try:
             if self._is_async:
-                return await function(request)
+                return await self._loop.call(function, request)
             returned = await self._threads.call(function, request)
-            return await returned if inspect.isawaitable(returned) else returned
+            return await self._loop.call(_itself, returned) if inspect.isawaitable(returned) else returned
         except TooManyStuck:
             message = (
                 f"{self._target} was not called: {MAX_STUCK} earlier calls still run after their time was up, and "
                 "Python cannot stop them; give it a time-out of its own, or run it as an `exec` provider"
             )
             raise ProviderError(message, _CLASS) from None
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            raise self._failed(error) from None
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  (code under test may raise anything, `SystemExit` too)
-            raise self._failed(error) from None
+        except CodeRaised as failure:
+            raise self._failed(failure.error) from None
 
     def _failed(self, error: BaseException) -> ProviderError:
         if isinstance(error, ProviderError) and error.error_class not in SUITE_FAULTS:
@@ -151,6 +147,20 @@ class PythonSession:
                 f"{in_words(returned)}: {where} {error.message}"
             )
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
+        except ProviderError:
+            raise
+        except Exception as error:  # noqa: BLE001  (classes of the code under test may do anything when they are read)
+            raise self._unreadable(error) from None
+        except (SystemExit, GeneratorExit) as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: BaseException) -> ProviderError:
+        message = f"what {self._target} returned cannot be read: it raised {raised(error)}"
+        return ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=traceback_details(error))
+
+
+async def _itself(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def _is_async(function: Callable[[Any], Any]) -> bool:

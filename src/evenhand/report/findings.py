@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterator
 import msgspec
 
 from evenhand.model.outcome import Status
-from evenhand.model.result import CaseResult, CaseStatus, CellKey, Run
+from evenhand.model.result import NOT_PASSING, CaseResult, CaseStatus, CellKey, Run
 from evenhand.report.formats import Cases
-from evenhand.report.labels import NOT_PASSING, kind_label, output_text, prompt_text
+from evenhand.report.labels import kind_label, output_text, prompt_text
 
 MAX_GROUPS = 20
 """Groups of failures, and again of errors, that a report shows."""

@@ -12,9 +12,9 @@ from typing import TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
+from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.formats import Cases
-from evenhand.report.labels import NOT_PASSING, is_repeated, kind_label, output_text, prompt_text, unique_name
+from evenhand.report.labels import is_repeated, kind_label, output_text, prompt_text, unique_name
 
 MAX_TEXT = 10_000
 """Characters of a prompt or an output that the document quotes; the run itself holds the whole."""

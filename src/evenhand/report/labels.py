@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from evenhand.model.result import AssertResult, CaseResult, CaseStatus, CellKey, Run
+from evenhand.model.result import AssertResult, CaseResult, CellKey, Run
 from evenhand.report.encode import json_line
-
-NOT_PASSING = (CaseStatus.FAIL, CaseStatus.XPASS, CaseStatus.ERROR)
-"""How the cells ended that somebody must look at."""
 
 SEPARATOR = " · "
 

@@ -6,11 +6,11 @@ from typing import TextIO
 
 from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
+from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
 from evenhand.report.findings import MAX_CELLS, Group, find, group_of, unchecked
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
-from evenhand.report.labels import NOT_PASSING, asked_with, is_repeated, kind_label
+from evenhand.report.labels import asked_with, is_repeated, kind_label
 from evenhand.report.screen import Part, Screen
 
 MAX_ASSERTIONS = 8

@@ -10,6 +10,7 @@ import msgspec
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.exchange import Request, Response
+from evenhand.run.line import Line
 from evenhand.run.retry import wait_ms
 from evenhand.run.services import Services
 
@@ -23,40 +24,61 @@ class CallFailed(Exception):
         self.attempts = attempts
 
 
-async def call(provider_id: str, request: Request, services: Services) -> Response:
+async def call(line: Line, request: Request, services: Services, *, timeout_ms: float | None) -> Response:
     """The provider's response, with the latency of the attempt that succeeded and the number of attempts.
 
-    Raises `CallFailed` when an error is final or the attempts are used up.
+    `timeout_ms` bounds each attempt. Raises `CallFailed` when an error is final or the attempts are used up.
     """
     retries = services.suite.runner.retries
-    turn = services.turns.get(provider_id)
     attempt = 0
     while True:
         attempt += 1
         try:
-            if turn is None:
-                response = await _ask(provider_id, request, services)
+            if line.turn is None:
+                response = await _ask(line, request, timeout_ms)
             else:
-                async with turn:
-                    response = await _ask(provider_id, request, services)
+                async with line.turn:
+                    response = await _ask(line, request, timeout_ms)
+        except _Refused as refused:
+            raise CallFailed(refused.error, attempt - 1) from None
         except ProviderError as error:
+            line.note(error)
             wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
-                raise CallFailed(error, attempt) from None
+                raise CallFailed(_final(error, attempt, services), attempt) from None
             await services.clock.sleep(wait / 1_000)
             continue
         return response if attempt == 1 else msgspec.structs.replace(response, attempts=attempt)
 
 
-async def _ask(provider_id: str, request: Request, services: Services) -> Response:
-    """One attempt. Its clock starts when the call itself does: waiting for a turn is not the provider's latency."""
-    limiter = services.limiters.get(provider_id)
-    if limiter is not None:
-        await limiter.acquire()
-    started = time.perf_counter()
-    response = await _within(
-        services.suite.runner.timeout_ms, services.session(provider_id).complete(request)
+def _final(error: ProviderError, attempt: int, services: Services) -> ProviderError:
+    """The error, with the reason where it ended the attempts by asking for too long a wait."""
+    retries, asked = services.suite.runner.retries, error.retry_after_ms
+    if asked is None or asked <= retries.retry_after_max_ms or attempt > retries.max or not error.retriable:
+        return error
+    wait = f"it asks to wait {asked / 1_000:,.0f} s, longer than `runner.retries.retry_after_max_ms` allows"
+    message = f"{error.message}; {wait}"
+    return ProviderError(
+        message, error.error_class, retriable=True, retry_after_ms=asked, details=error.details
     )
+
+
+class _Refused(Exception):
+    """The call was not made, since the provider refused the credentials before."""
+
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+async def _ask(line: Line, request: Request, timeout_ms: float | None) -> Response:
+    """One attempt. Its clock starts when the call itself does: waiting for a turn is not the provider's latency."""
+    if line.limiter is not None:
+        await line.limiter.acquire()
+    if line.refusal is not None:
+        raise _Refused(line.refusal)
+    started = time.perf_counter()
+    response = await _within(timeout_ms, line.session.complete(request))
     latency_ms = round((time.perf_counter() - started) * 1_000, 3)
     return msgspec.structs.replace(response, latency_ms=latency_ms)
 
@@ -64,10 +86,13 @@ async def _ask(provider_id: str, request: Request, services: Services) -> Respon
 async def _within(timeout_ms: float | None, answer: Awaitable[Response]) -> Response:
     if timeout_ms is None:
         return await answer
+    limit = asyncio.timeout(timeout_ms / 1_000)
     try:
-        async with asyncio.timeout(timeout_ms / 1_000):
+        async with limit:
             return await answer
     except TimeoutError:
+        if not limit.expired():
+            raise  # The session's own, which says nothing about this limit.
         raise ProviderError(
             f"no answer within {timeout_ms:g} ms", ErrorClass.PROVIDER_TIMEOUT, retriable=True
         ) from None

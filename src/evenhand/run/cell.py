@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,6 +20,7 @@ from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
+from evenhand.run.grading import grade_with
 from evenhand.run.plan import Cell
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
@@ -30,21 +33,24 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
     started = time.perf_counter()
     progress = _Progress()
     limit_ms = services.suite.runner.case_timeout_ms
+    limit = None if limit_ms is None else asyncio.timeout(limit_ms / 1_000)
     try:
-        if limit_ms is None:
+        if limit is None:
             return await _run(cell, services, progress, started)
-        async with asyncio.timeout(limit_ms / 1_000):
+        async with limit:
             return await _run(cell, services, progress, started)
-    except TimeoutError:
-        message = f"the case took longer than {limit_ms:g} ms"
-        error: ClassifiedError = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
     except CallFailed as failure:
         progress.attempts = failure.attempts
-        error = failure.error
+        error: ClassifiedError = failure.error
     except TemplateError as failure:
         error = failure
     except Exception as failure:  # noqa: BLE001  (a fault of ours costs this cell, never the run)
-        error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
+        # A `TimeoutError` may also come out of a session: only the limit itself knows whether it was reached.
+        if limit is not None and limit.expired():
+            message = f"the case took longer than {limit_ms:g} ms"
+            error = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
+        else:
+            error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
     return _unanswered(cell, services, progress, error, started)
 
 
@@ -65,20 +71,26 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
-    response = await call(cell.provider.id, request, services)
+    response = await call(
+        services.line(cell.provider.id), request, services, timeout_ms=suite.runner.timeout_ms
+    )
     evidence = Evidence(
         response=response,
         vars=progress.vars,
         engine=engine,
         scope=scope,
         provider_reports_tool_calls=cell.provider.reports_tool_calls,
+        request=request,
+        case=case,
+        provider_id=cell.provider.id,
     )
     weighed = await evaluate_case(
         case.assertions,
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
-        grade=services.grade,
+        judge_scripts=services.judge_scripts,
+        grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
 
@@ -212,14 +224,25 @@ def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
 
 
 def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> dict[str, float]:
-    """The mean score per metric name over the case's judged assertions."""
-    by_name: dict[str, list[float]] = {}
+    """The mean score per metric name over the case's judged assertions; scripts may weigh their named scores.
+
+    A mean without weight is 0; one that is not finite is left out.
+    """
+    sums: dict[str, list[float]] = {}
     for assertion, item in zip(assertions, weighed, strict=True):
-        if assertion.metric and item.outcome.score is not None:
-            by_name.setdefault(assertion.metric, []).append(item.outcome.score)
-        for name, score in item.outcome.named_scores.items():
-            by_name.setdefault(name, []).append(score)
-    return {name: sum(scores) / len(scores) for name, scores in by_name.items()}
+        outcome = item.outcome
+        if assertion.metric and outcome.score is not None:
+            _add_share(sums, assertion.metric, outcome.score, 1.0)
+        for name, score in outcome.named_scores.items():
+            _add_share(sums, name, score, outcome.named_score_weights.get(name, 1.0))
+    means = {name: total / weight if weight > 0 else 0.0 for name, (total, weight) in sums.items()}
+    return {name: mean for name, mean in means.items() if math.isfinite(mean)}
+
+
+def _add_share(sums: dict[str, list[float]], name: str, score: float, weight: float) -> None:
+    share = sums.setdefault(name, [0.0, 0.0])
+    share[0] += score * weight
+    share[1] += weight
 
 
 def _prompt_of(request: Request | None) -> Json:

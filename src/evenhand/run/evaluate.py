@@ -14,6 +14,9 @@ from evenhand.run.scoring import Weighed, graders_matter
 Grade = Callable[[Assertion, Evidence], Awaitable[Outcome]]
 """How a graded assertion is judged, `negate` applied: the seam behind which judges, embeddings and checkers live."""
 
+JudgeScripts = Callable[[Sequence[Assertion], Evidence], Awaitable[Sequence[Outcome]]]
+"""How the script assertions of a case are judged together, `negate` applied."""
+
 DECIDED = "skipped: outcome already decided"
 
 
@@ -23,11 +26,23 @@ async def evaluate_case(
     *,
     threshold: float | None,
     short_circuit: bool,
-    grade: Grade | None,
+    judge_scripts: JudgeScripts,
+    grade: Grade,
 ) -> list[Weighed]:
-    """Judge the answer by every assertion; the outcomes keep the order of the assertions."""
-    outcomes: list[Outcome | None] = [judge(a, evidence) if a.tier == "local" else None for a in assertions]
+    """Judge the answer by every assertion; the outcomes keep the order of the assertions.
+
+    Scripts are asked in one batch once the other local assertions are judged, and before graded ones.
+    """
+    outcomes: list[Outcome | None] = [
+        judge(a, evidence) if a.tier == "local" and not a.is_script else None for a in assertions
+    ]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    scripts = [index for index in waiting if assertions[index].is_script]
+    if scripts:
+        judged = await judge_scripts([assertions[index] for index in scripts], evidence)
+        for index, outcome in zip(scripts, judged, strict=True):
+            outcomes[index] = outcome
+        waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
     if waiting:
         local = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
         graded = [assertions[index] for index in waiting]
@@ -54,10 +69,7 @@ def _worth_grading(local: Sequence[Weighed], graded: Sequence[Assertion], thresh
     return graders_matter(local, [assertion.weight for assertion in graded], threshold)
 
 
-async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade | None) -> Outcome:
-    if grade is None:
-        reason = f"`{assertion.kind}` needs a grader, and this run has none"
-        return errored(reason, ErrorClass.GRADER_MISSING)
+async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade) -> Outcome:
     try:
         return await grade(assertion, evidence)
     except ClassifiedError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
@@ -13,11 +12,12 @@ from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.registry import nearest
+from evenhand.text.glob import matches_glob
 
 Named = TypeVar("Named", Provider, Prompt)
 
 
-class Cell(msgspec.Struct, frozen=True):
+class Cell(msgspec.Struct, frozen=True, gc=False):
     """One combination to ask and judge. `index` is its place in the whole plan, whatever is left out of the run."""
 
     index: int
@@ -107,12 +107,13 @@ class Plan:
 def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:
     """Whether filters leave a case in: it has one of the tags and its id matches one of the globs.
 
-    `*` crosses `/`. A filter that is the very id matches too, since ids of matrix cases hold brackets.
+    `*` crosses `/` and `{a,b}` is a choice. A filter that is the very id matches too, since ids of matrix cases hold
+    brackets.
     """
     if filters.tags and not any(tag in tags for tag in filters.tags):
         return False
     patterns = filters.filters
-    return not patterns or any(test_id == p or fnmatch.fnmatchcase(test_id, p) for p in patterns)
+    return not patterns or any(test_id == p or matches_glob(test_id, p) for p in patterns)
 
 
 def _admits(case: Case, provider_id: str) -> bool:

@@ -11,26 +11,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from evenhand.model.outcome import Outcome, Status
-
-TOLERANCE = 1e-9
-"""Float noise that a comparison with a threshold forgives: a mean of 12/15 meets 0.8."""
+from evenhand.model.outcome import Outcome, Status, meets
 
 
 class ScoreOverflow(ArithmeticError):
     """A weighted mean that is not a finite number."""
 
 
-class Weighed(msgspec.Struct, frozen=True):
+class Weighed(msgspec.Struct, frozen=True, gc=False):
     """One assertion's outcome and its share in the mean."""
 
     outcome: Outcome
     weight: float
-
-
-def meets(score: float, threshold: float) -> bool:
-    """Whether a score reaches a threshold, float noise forgiven."""
-    return score >= threshold - TOLERANCE
 
 
 def case_score(items: Sequence[Weighed]) -> float | None:

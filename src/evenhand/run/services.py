@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from evenhand.errors import ProviderError
 from evenhand.io.clock import Clock, SystemClock
+from evenhand.model.assertion import Assertion
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, Response
+from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.suite import Suite
 from evenhand.run.evaluate import Grade
 from evenhand.run.limiter import RateLimiter
+from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
 from evenhand.text.pattern import compile_pattern
+
+if TYPE_CHECKING:
+    from evenhand.scripts.judge import ScriptJudge
 
 
 class Services:
@@ -45,33 +50,58 @@ class Services:
         self.random_share = random_share
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
-        self._sessions: dict[str, Session] = {}
-        self.turns = {
-            p.id: asyncio.Semaphore(p.calls_at_once) for p in self._providers if p.calls_at_once is not None
-        }
+        self._lines: dict[str, Line] = {}
+        self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
-        limit = suite.runner.rate_limit
-        self.limiters = {p.id: RateLimiter(limit.rps, self.clock) for p in self._providers} if limit else {}
+        self._scripts: ScriptJudge | None = None
 
     async def __aenter__(self) -> Self:
-        runner = self.suite.runner
-        context = ProviderContext(
-            directory=self.suite.directory, concurrency=runner.concurrency, timeout_ms=runner.timeout_ms
-        )
         for provider in self._providers:
-            self._sessions[provider.id] = self._given.get(provider.id) or _opened(provider, context)
+            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for session in self._sessions.values():
-            await session.close()
+        try:
+            for line in (*self._lines.values(), *self._grader_lines.values()):
+                await line.session.close()
+        finally:
+            if self._scripts is not None:
+                await self._scripts.close()
 
-    def session(self, provider_id: str) -> Session:
-        """The open session of a provider."""
-        return self._sessions[provider_id]
+    async def judge_scripts(self, assertions: Sequence[Assertion], evidence: Evidence) -> Sequence[Outcome]:
+        """The outcomes of a case's script assertions. The first call opens what scripts need."""
+        if self._scripts is None:
+            from evenhand.scripts.judge import ScriptJudge
+
+            self._scripts = ScriptJudge(self.suite.directory)
+        return await self._scripts.judge(assertions, evidence)
+
+    def line(self, provider_id: str) -> Line:
+        """The way to a system under test."""
+        return self._lines[provider_id]
+
+    def grader_line(self, provider: Provider) -> Line:
+        """The way to a grader's model, opened when it is first asked. Equal blocks in a suite share one."""
+        key = self._digests.of(provider)
+        line = self._grader_lines.get(key)
+        if line is None:
+            line = self._grader_lines[key] = self._line_to(provider, None)
+        return line
+
+    def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
+        runner = self.suite.runner
+        context = ProviderContext(
+            directory=self.suite.directory,
+            concurrency=runner.concurrency,
+            timeout_ms=timeout_ms,
+            engine=self.suite.engine,
+            env=self.suite.env,
+        )
+        limiter = RateLimiter(runner.rate_limit.rps, self.clock) if runner.rate_limit else None
+        return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter)
 
     def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
         """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""

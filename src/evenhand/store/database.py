@@ -63,8 +63,9 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path | None) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    # In this order: the tables and the mark are committed together, so whoever sees the tables sees the mark.
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
     if tables and application != APPLICATION_ID:
         raise StoreError(
             "not a run store of evenhand, found a database of another program; name another state folder in "

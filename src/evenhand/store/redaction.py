@@ -121,6 +121,42 @@ class Redactor:
             return self.clean_text(document.decode("utf-8", "replace")).encode()
 
 
+class EnvironmentRedactor(Redactor):
+    """Takes the secrets of an environment out, those too that are put into it later.
+
+    Code under test may load its keys itself, from a `.env` file say. The environment is looked at again whenever a
+    document is searched; a secret that was there once stays one.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str], *, named: Iterable[str] = (), further: Iterable[str] = ()
+    ) -> None:
+        """`named` are variables that hold secrets whatever they are called, `further` secrets from elsewhere."""
+        self._environ = environ
+        self._named = frozenset(named)
+        self._seen: dict[str, str] = {}
+        self._secrets = set(further)
+        super().__init__(self._secrets)
+        self._look_again()
+
+    def found_in(self, document: bytes) -> bool:
+        self._look_again()
+        return super().found_in(document)
+
+    def _look_again(self) -> None:
+        try:
+            seen = dict(self._environ)
+        except (KeyError, RuntimeError):  # It changes at this moment; the next look finds out.
+            return
+        if seen == self._seen:
+            return
+        self._seen = seen
+        secrets = self._secrets.union(secret_values(seen, self._named))
+        if secrets != self._secrets:
+            self._secrets = secrets
+            super().__init__(secrets)
+
+
 def _decodable(secret: str) -> str:
     """An environment value that is not UTF-8 as an output that repeats it is read."""
     return secret.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

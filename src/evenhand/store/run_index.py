@@ -135,7 +135,10 @@ class RunIndex:
         rows = self._reader.rows("SELECT run_id FROM runs ORDER BY number DESC LIMIT ?", (_NEWEST,))
         ids = [str(run_id) for (run_id,) in rows]
         if not ids:
-            return f"there is no run {reference!r}, found an empty store; start a run with `evenhand run`"
+            return (
+                f"there is no run {reference!r}, found an empty store; start one with `evenhand run`, or say whose "
+                "runs are meant with `--suite PATH`"
+            )
         meant = nearest(reference, [LATEST, *ids])
         hint = (
             f"did you mean {meant!r}?" if meant else f"`evenhand runs` lists them, the newest is {ids[0]!r}"

@@ -18,12 +18,14 @@ class RunWriter:
     A write that failed shows as `StoreError` at the next call of any method, and every later one.
     """
 
-    def __init__(self, thread: WriterThread, channel: Channel, run: Run) -> None:
+    def __init__(self, thread: WriterThread, channel: Channel, run: Run, *, store: object = None) -> None:
+        """`store` is kept open for as long as the writer lives."""
         self.run = run
         """The run's header as it was last given."""
         self._thread = thread
         self._channel = channel
         self._finished = False
+        self._store = store
 
     def add(self, result: CaseResult) -> None:
         """Store one result, soon. The first result of a cell stays; a second one for the same cell is dropped.

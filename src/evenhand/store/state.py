@@ -13,6 +13,7 @@ HOME_VARIABLE = "EVENHAND_HOME"
 
 FOLDER_NAME = ".evenhand"
 STORE_NAME = "runs.sqlite"
+GENERATED_NAME = "generated"
 
 
 def state_directory(suite_directory: Path, environ: Mapping[str, str]) -> Path:
@@ -54,17 +55,17 @@ def store_path(directory: Path) -> Path:
     return directory / STORE_NAME
 
 
-def generated_cases_folder(directory: Path) -> Path:
-    """The folder of a state folder in which generated cases are kept; makes the state folder if need be."""
-    create_state_directory(directory)
-    return directory / "generated"
+def generated_directory(state: Path) -> Path:
+    """The folder for cases that generators made, in a state folder that is created where it is missing."""
+    create_state_directory(state)
+    return state / GENERATED_NAME
 
 
 def create_state_directory(directory: Path) -> None:
     """Create the folder where it is missing, with a `.gitignore` that keeps all of it out of repositories."""
-    if directory.is_dir():
-        return
     try:
+        if directory.is_dir():
+            return
         directory.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError), (directory / ".gitignore").open("x") as file:
             file.write("*\n")

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import datetime as dt
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from evenhand.errors import StoreError
-from evenhand.model.result import CaseResult, CaseStatus, Run, RunStatus
+from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect, transaction
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
-from evenhand.store.redaction import Redactor, secret_values
+from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_index import LATEST, RunIndex
 from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
-__all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
+T = TypeVar("T")
 
-FAILED_STATUSES = (CaseStatus.FAIL, CaseStatus.ERROR, CaseStatus.XPASS)
-"""How the cells ended that keep a run from exit code 0."""
+__all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
 
 
 def open_store(path: Path | None) -> RunStore:
@@ -39,18 +38,18 @@ def open_store(path: Path | None) -> RunStore:
 
 
 class RunStore:
-    """Runs and their results. Usable from several threads, and a file by several processes at once."""
+    """Runs and their results. Usable from several threads, and a file by several processes at once.
+
+    It closes itself when nobody needs it any more: not the store, nor a writer or an iterator that it returned.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._connection = connect(path)
+        self._held = _Held(connect(path))
         self._lock = threading.RLock()
-        self._reader = Reader(self._connection, path, self._lock)
+        self._reader = Reader(self._held.connection, path, self._lock)
         self._index = RunIndex(self._reader)
-        self._writer: WriterThread | None = None
-        self._writing_connection: sqlite3.Connection | None = None
-        self._closed = False
-        atexit.register(self.close)
+        self._release = weakref.finalize(self, self._held.release)
 
     # Writing
 
@@ -67,13 +66,13 @@ class RunStore:
                 insert_run(connection, channel, run)
 
         self._thread().do(insert)
-        return RunWriter(self._thread(), channel, run)
+        return RunWriter(self._thread(), channel, run, store=self)
 
     def reopen(self, run_id: str, *, redactor: Redactor | None = None) -> RunWriter:
         """A writer that adds to a run which is in the store already."""
         number = self._index.number(run_id)
         run = self.find(run_id)
-        return RunWriter(self._thread(), Channel(number, redactor or _default_redactor()), run)
+        return RunWriter(self._thread(), Channel(number, redactor or _default_redactor()), run, store=self)
 
     def delete(self, run_id: str) -> None:
         """Remove a run with all its results, and give the space back."""
@@ -96,7 +95,7 @@ class RunStore:
         self, *, suite: str | None = None, status: RunStatus | None = None, limit: int | None = None
     ) -> Iterator[Run]:
         """Runs, the one begun last first. `suite` is a suite's name or the path of its file."""
-        return self._index.runs(suite=suite, status=status, limit=limit)
+        return self._while_open(self._index.runs(suite=suite, status=status, limit=limit))
 
     def find(self, reference: str, *, suite_path: str | Path | None = None) -> Run:
         """The run that a person means: its id, at least four characters of the id's beginning, or `latest`.
@@ -124,7 +123,8 @@ class RunStore:
         `test_glob` is a test id, or a shell pattern over them in which `*` crosses `/`. The order is that of the plan
         (`cell`), or the one in which they were added (`finished`).
         """
-        return self._reader.results(self._index.number(run_id), statuses, test_glob, order)
+        number = self._index.number(run_id)
+        return self._while_open(self._reader.results(number, statuses, test_glob, order))
 
     def finished_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of all results of a run."""
@@ -132,23 +132,14 @@ class RunStore:
 
     def failed_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of a run's results that are `fail`, `error` or `xpass`."""
-        marks = ",".join("?" * len(FAILED_STATUSES))
-        return self._keys(run_id, f" AND status IN ({marks})", FAILED_STATUSES)
+        marks = ",".join("?" * len(NOT_PASSING))
+        return self._keys(run_id, f" AND status IN ({marks})", NOT_PASSING)
 
     # Ends
 
     def close(self) -> None:
         """Write what waits, and let go of the file. Called again it does nothing."""
-        if self._closed:
-            return
-        self._closed = True
-        atexit.unregister(self.close)
-        if self._writer is not None:
-            self._writer.close()
-        for connection in (self._writing_connection, self._connection):
-            if connection is not None:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.close()
+        self._release()
 
     def __enter__(self) -> Self:
         return self
@@ -160,18 +151,23 @@ class RunStore:
 
     # Helpers
 
+    def _while_open(self, items: Iterator[T]) -> Iterator[T]:
+        """The items; whoever still iterates over them keeps the store open."""
+        yield from items
+
     def _thread(self) -> WriterThread:
         """The thread that writes; a store that is only read has none."""
+        held = self._held
         with self._lock:
-            if self._closed:
+            if not self._release.alive:
                 raise StoreError("the store was closed; open it again", self.path)
-            if self._writer is None:
+            if held.writer is None:
                 if self.path is None:
-                    self._writer = WriterThread(self._connection, None, self._lock)
+                    held.writer = WriterThread(held.connection, None, self._lock)
                 else:
-                    self._writing_connection = connect(self.path)
-                    self._writer = WriterThread(self._writing_connection, self.path, contextlib.nullcontext())
-            return self._writer
+                    held.writing_connection = connect(self.path)
+                    held.writer = WriterThread(held.writing_connection, self.path, contextlib.nullcontext())
+            return held.writer
 
     def _keys(self, run_id: str, condition: str, values: tuple[object, ...]) -> KeySet:
         sql = f"SELECT case_key FROM results WHERE run = ?{condition} ORDER BY case_key"  # noqa: S608
@@ -180,6 +176,23 @@ class RunStore:
     def _delete(self, numbers: Collection[int]) -> None:
         for number in numbers:
             self._thread().do(_deletion(number))
+
+
+class _Held:
+    """What a store must let go of at its end. It does not know the store, which may be gone by then."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.writing_connection: sqlite3.Connection | None = None
+        self.writer: WriterThread | None = None
+
+    def release(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+        for connection in (self.writing_connection, self.connection):
+            if connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
 
 
 def _deletion(number: int) -> Action:
@@ -194,4 +207,4 @@ def _deletion(number: int) -> Action:
 
 
 def _default_redactor() -> Redactor:
-    return Redactor(secret_values(os.environ))
+    return EnvironmentRedactor(os.environ)

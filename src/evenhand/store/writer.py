@@ -135,7 +135,9 @@ class WriterThread:
         """Write everything that waits, then end the thread."""
         self._closing = True
         self._wake.set()
-        self._thread.join()
+        # A store that nobody needs may be collected in any thread, this one included.
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
 
     def _put_task(self, task: Task) -> None:
         if self._closing or not self._thread.is_alive():

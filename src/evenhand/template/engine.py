@@ -40,7 +40,9 @@ MAX_TEMPLATES = 5_000
 """Compiled templates kept; beyond that all are dropped and compiled again as they are used."""
 
 _TEXT = r"[^{]*+(?:\{(?![{%#])[^{]*+)*+"
-_PLAIN = re.compile(rf"{_TEXT}(?:\{{\{{-?\s*[A-Za-z]\w*(?:\.[A-Za-z]\w*)*\s*-?\}}\}}{_TEXT})*+", re.ASCII)
+_PLAIN = re.compile(
+    rf"{_TEXT}(?:\{{\{{-?\s*[A-Za-z]\w*(?:\.[A-Za-z]\w*){{0,20}}+\s*-?\}}\}}{_TEXT})*+", re.ASCII
+)
 """Templates of names alone, which need no preparation."""
 
 _METHOD = re.compile(rf"\{{\{{-?\s*(?:{'|'.join(sorted(METHOD_NAMES))})\b", re.ASCII)
@@ -86,7 +88,6 @@ class Engine:
     """Templates of one suite. Strict: an undefined name is an error, not an empty text."""
 
     def __init__(self) -> None:
-        self._problems: dict[tuple[str, bool], Problem | None] = {}
         self._reset()
 
     def render(self, source: str, scope: Scope) -> str:
@@ -127,11 +128,11 @@ class Engine:
 
     def check_template(self, source: str) -> Problem | None:
         """What is wrong with a template whatever its data: syntax, unknown filters, tests and functions."""
-        return self._checked(source, is_expression=False) if is_template(source) else None
+        return self._find_problem(source, is_expression=False) if is_template(source) else None
 
     def check_expression(self, expression: str) -> Problem | None:
         """What is wrong with an expression whatever its data."""
-        return self._checked(expression, is_expression=True)
+        return self._find_problem(expression, is_expression=True)
 
     def names_in(self, source: str) -> frozenset[str]:
         """The names that a template takes from its scope, nested ones with their path: `a`, `env.HOME`.
@@ -139,15 +140,6 @@ class Engine:
         None for a template that cannot be read.
         """
         return names_in(source)
-
-    def _checked(self, text: str, *, is_expression: bool) -> Problem | None:
-        """What is wrong with a text, looked for once: the cases of a suite share many."""
-        key = (text, is_expression)
-        if key not in self._problems:
-            if len(self._problems) >= MAX_TEMPLATES:
-                self._problems.clear()
-            self._problems[key] = find_problem(text, self, is_expression=is_expression)
-        return self._problems[key]
 
     def syntax_error(self, prepared: Prepared) -> minijinja.TemplateError | None:
         """What the engine finds wrong with the syntax of a prepared source."""
@@ -157,7 +149,16 @@ class Engine:
             return error
         return None
 
+    def _find_problem(self, text: str, *, is_expression: bool) -> Problem | None:
+        key = (text, is_expression)
+        if key not in self._problems:
+            if len(self._problems) >= MAX_TEMPLATES:
+                self._problems.clear()
+            self._problems[key] = find_problem(text, self, is_expression=is_expression)
+        return self._problems[key]
+
     def _reset(self) -> None:
+        self._problems: dict[tuple[str, bool], Problem | None] = {}
         self._templates: dict[str, _Compiled] = {}
         self._expressions: dict[str, _Compiled] = {}
         self._plain = Runtime(is_watched=False)
@@ -256,9 +257,11 @@ def _source_of(compiled: _Compiled) -> Source:
 def _chain(expression: str) -> list[str | int] | None:
     """The steps of an expression that is just a variable with attributes, which needs no engine."""
     try:
-        return chain_of(Source(expression, is_expression=True).expressions[0])
+        source = Source(expression, is_expression=True)
+        source.prepared()
     except Unreadable:
         return None
+    return chain_of(source.expressions[0])
 
 
 def _resolved(chain: list[str | int], expression: str, scope: Scope) -> Any:

@@ -47,7 +47,7 @@ _HARMLESS_DETAIL = re.compile(
     r"|\w+ is not iterable|cannot calculate length of value of type \w+|can only sum numbers, got \w+"
     r"|cannot round value \(\w+\)|can only assign to namespaces, not \w+|invalid float literal"
     r"|strings can only be multiplied with integers|cannot perform a containment check on this value"
-    r"|sequence of wrong length \(expected \d+, got \d+\)|value is not iterable|recursion limit exceeded"
+    r"|sequence of wrong length \(expected \d+, got \d+\)|value is not iterable"
     r"|range has too many elements|cannot create range with step of 0|count cannot be 0|value is not a string"
     r"|cannot get (?:first|last) item from value|cannot convert value (?:to list|into pairs|into pair list)"
     r"|cannot super outside of block|no parent block exists|cannot get absolute value|cannot slice by step size of 0"
@@ -62,6 +62,8 @@ def explain_engine_error(
     line = error.line or 0
     if error.kind == "OutOfFuel":
         return TemplateError("the template takes too many steps", line=line, depends_on_data=False)
+    if error.detail == "recursion limit exceeded":
+        return TemplateError("the template calls itself too often", line=line, depends_on_data=False)
     node = _node_of(error, source, prepared)
     if error.kind in _DATA_KINDS and node is not None:
         missing = missing_value(node, source, names)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-MAX_WRITTEN = 64 * 2**20
+MAX_WRITTEN = 32 * 2**20
 """Characters that one rendering may print, or build for one value."""
 
-MAX_ITEMS = 1_000_000
+MAX_ITEMS = 500_000
 """Items that the lists of one rendering may hold in all, counted each time that one is assigned."""
 
 MAX_LEVELS = 100
@@ -87,22 +87,27 @@ class Meter:
         """Count printed text. Raises `LimitExceeded`."""
         self.written += characters
         if self.written > MAX_WRITTEN:
-            raise LimitExceeded(f"prints more than {MAX_WRITTEN:,} characters")
+            raise self.exceeded(f"prints more than {MAX_WRITTEN:,} characters")
 
     def build(self, characters: int) -> None:
         """Check the size of one value before it is built. Raises `LimitExceeded`."""
         if characters > MAX_WRITTEN:
-            raise LimitExceeded(f"builds a text of more than {MAX_WRITTEN:,} characters")
+            raise self.exceeded(f"builds a text of more than {MAX_WRITTEN:,} characters")
 
     def collect(self, items: int) -> None:
         """Count items of lists. Raises `LimitExceeded`."""
         self.items += items
         if self.items > MAX_ITEMS:
-            raise LimitExceeded(f"builds lists of more than {MAX_ITEMS:,} items in all")
+            raise self.exceeded(f"builds lists of more than {MAX_ITEMS:,} items in all")
 
     def step(self) -> None:
         """Look at the clock. Raises `LimitExceeded`."""
         if not self.started:
             self.started = time.monotonic()
         elif time.monotonic() - self.started > MAX_SECONDS:
-            raise LimitExceeded(f"takes longer than {MAX_SECONDS:g} seconds")
+            raise self.exceeded(f"takes longer than {MAX_SECONDS:g} seconds")
+
+    def exceeded(self, message: str) -> LimitExceeded:
+        """The error to raise where the rendering does more than it may."""
+        self.raised = error = LimitExceeded(message)
+        return error

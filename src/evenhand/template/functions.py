@@ -77,12 +77,16 @@ def blake3(value: Any) -> str:
 
 def regex_replace(value: Any, pattern: Any, replacement: Any) -> str:
     """The text with every match of a pattern replaced; `$1` in the replacement is the first group."""
-    from evenhand.text.pattern import PatternError, PatternLimitExceeded, replace
+    from evenhand.text.pattern import PatternError, PatternLimitExceeded, compile_pattern
 
     try:
-        return replace(text_of(pattern), text_of(value), text_of(replacement))
+        compiled = compile_pattern(text_of(pattern))
     except PatternError:
         raise FilterError("needs a valid regular expression as pattern", argument=1) from None
+    try:
+        return compiled.replace(text_of(value), text_of(replacement))
+    except PatternError as error:
+        raise FilterError(f"cannot use the replacement: {error.message}", argument=2) from None
     except PatternLimitExceeded:
         raise FilterError("takes too many steps; simplify the pattern", depends_on_data=False) from None
 

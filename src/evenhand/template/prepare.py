@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evenhand.template.bounded import CHECKS, MAX_JOINER
 from evenhand.template.language import JSON_FILTERS, TEXT_FILTERS
+from evenhand.template.loops import PlainLoop, plain_loop
 from evenhand.template.rewrite import (
     Checked,
     Defined,
@@ -35,8 +36,8 @@ from evenhand.template.tokens import Unreadable
 PREFIX = "__evenhand_"
 """How the names begin that no template may use."""
 
-FITS, STEP, MISSING, KEEP, WRAPPED = (
-    PREFIX + name for name in ("fits", "step", "missing", "keep", "wrapped")
+FITS, STEP, LOOP, MISSING, KEEP, WRAPPED = (
+    PREFIX + name for name in ("fits", "step", "loop", "missing", "keep", "wrapped")
 )
 CHECK, EXACT = PREFIX + "check_", PREFIX + "exact_"
 """How the names of the checks of arguments begin, and of the filters that correct the engine's JSON."""
@@ -50,7 +51,6 @@ MAX_COUNT = 10_000
 _NUMERIC_FILTERS = frozenset({"abs", "count", "float", "int", "length", "round", "sum"})
 _NUMERIC_OPERATORS = frozenset({"-", "/", "//", "%", "**"})
 _PASSING_FILTERS = JSON_FILTERS | {"e", "escape", "join", "pprint", "urlencode"}
-_WATCHED = frozenset({"for", "macro", "call"})
 
 
 def prepare(source: str, body: Body) -> Prepared:
@@ -63,8 +63,16 @@ def prepare(source: str, body: Body) -> Prepared:
     _refuse_reserved(targets)
     _refuse_loose_namespaces(statements)
     edits = [edit for expression in expressions for edit in _expression_edits(expression, assigned)]
-    edits.extend(_statement_edits(source, statements))
-    is_watched = any(statement.kind in _WATCHED for statement in statements)
+    plain_loops = {
+        id(statement): plain_loop(statement) for statement in statements if statement.kind == "for"
+    }
+    is_watched = None in plain_loops.values() or any(one.kind in ("macro", "call") for one in statements)
+    for statement in statements:
+        loop = plain_loops.get(id(statement))
+        if loop is not None:
+            edits.append(_look_before(source, statement, loop, assigned))
+        else:
+            edits.extend(_statement_edits(source, statement))
     return Writer(source, edits).prepared(is_watched)
 
 
@@ -148,13 +156,18 @@ def _filter_edits(node: Node) -> Iterator[Edit]:
         return
     if name in TEXT_FILTERS:
         yield Insert(operand.end, operand.end, "|string")
-    elif name in JSON_FILTERS:
+    elif name in JSON_FILTERS and not _has_state(operand):
         kind = "tojson" if name == "tojson" else "json"
         functions = (PREFIX + kind, EXACT + kind, WRAPPED)
         is_native = operand.kind in ("list", "mapping")
         yield JsonFilter(
             node.start, node.end, (operand.start, operand.end), place, functions, is_native=is_native
         )
+
+
+def _has_state(expression: Node) -> bool:
+    """Whether evaluating twice may differ from evaluating once, as with `loop.changed(…)`."""
+    return any(node.kind == "call" and node.parts[0].kind == "attribute" for node in expression.walk())
 
 
 def _refuse_wide_map(arguments: Sequence[Node]) -> None:
@@ -214,19 +227,38 @@ def _passed_on(node: Node) -> Sequence[Node]:
     return ()
 
 
-def _statement_edits(source: str, statements: Sequence[Statement]) -> Iterator[Edit]:
-    for statement in statements:
-        kept = [source[target.start : target.end] for target in statement.targets]
-        if statement.kind == "for" and statement.name != "recursive":
-            kept = []
-        if statement.kind in ("for", "macro", "call"):
-            yield _step(source, statement.head_end, _raw_length(statement), kept)
-        elif statement.kind == "with":
-            yield _step(source, statement.head_end, 0, kept)
-        elif statement.kind == "capture" or (
-            statement.kind == "set" and any(_grows(expression) for expression in statement.expressions)
-        ):
-            yield _step(source, statement.end, 0, kept)
+def _look_before(source: str, statement: Statement, loop: PlainLoop, assigned: set[str]) -> Edit:
+    """A look at what a plain loop goes over and uses, in front of its tag; it trims as that tag does."""
+    chains = [_renamed(source, node, assigned) for node in (loop.iterated, *loop.outer)]
+    trim = source[statement.start + 2] if source[statement.start + 2] in "-+" else ""
+    arguments = ", ".join([str(_raw_length(statement)), *chains])
+    return Insert(statement.start, statement.start, f"{{%{trim} do {LOOP}({arguments}) %}}")
+
+
+def _renamed(source: str, chain: Node, assigned: set[str]) -> str:
+    """The text of a variable with attributes under the name that the engine knows."""
+    root = chain
+    while root.parts:
+        root = root.parts[0]
+    text = source[chain.start : chain.end]
+    if root.name not in METHOD_NAMES or root.name in assigned:
+        return text
+    at = root.name_start - chain.start
+    return text[:at] + PREFIX + text[at:]
+
+
+def _statement_edits(source: str, statement: Statement) -> Iterator[Edit]:
+    kept = [source[target.start : target.end] for target in statement.targets]
+    if statement.kind == "for" and statement.name != "recursive":
+        kept = []
+    if statement.kind in ("for", "macro", "call"):
+        yield _step(source, statement.head_end, _raw_length(statement), kept)
+    elif statement.kind == "with":
+        yield _step(source, statement.head_end, 0, kept)
+    elif statement.kind == "capture" or (
+        statement.kind == "set" and any(_grows(expression) for expression in statement.expressions)
+    ):
+        yield _step(source, statement.end, 0, kept)
 
 
 def _step(source: str, offset: int, printed: int, kept: Sequence[str]) -> Edit:

@@ -9,14 +9,18 @@ from typing import Any
 import minijinja
 
 from evenhand.template.bounded import CHECKS, bounded_filters, html_safe_json, plain_json
-from evenhand.template.faults import MAX_LEVELS, FilterError, LimitExceeded, Meter, UndefinedValue
+from evenhand.template.faults import MAX_LEVELS, FilterError, Meter, UndefinedValue
 from evenhand.template.functions import FILTERS, FUNCTIONS, json_text
 from evenhand.template.language import ENGINE_EXTRAS
-from evenhand.template.prepare import CHECK, EXACT, FITS, KEEP, MISSING, PREFIX, STEP, WRAPPED
+from evenhand.template.prepare import CHECK, EXACT, FITS, KEEP, LOOP, MISSING, PREFIX, STEP, WRAPPED
 from evenhand.template.values import FrozenList, FrozenMapping, LargeInteger, plain, wrap
 
 FUEL = 1_000_000
 """Instructions that one rendering may take, a few tenths of a second."""
+
+
+ITEM_COST = 50
+"""Characters that looking at one item of a list or mapping weighs as much as."""
 
 
 class Runtime:
@@ -33,7 +37,7 @@ class Runtime:
         self._add_language(environment)
         self._add_guards(environment)
         if is_watched:
-            environment.finalizer = self._raising(self._print)
+            environment.finalizer = self._print
         self.environment = environment
 
     def _add_language(self, environment: minijinja.Environment) -> None:
@@ -56,15 +60,16 @@ class Runtime:
         environment.add_filter(PREFIX + "json", self._adapted("to_json", json_text))
         environment.add_filter(EXACT + "tojson", self._exact_tojson)
         environment.add_filter(EXACT + "json", self._exact_json)
-        environment.add_global(FITS, self._raising(self._fits))
-        environment.add_global(STEP, self._raising(self._step))
-        environment.add_global(MISSING, self._raising(self._missing))
+        environment.add_global(FITS, self._fits)
+        environment.add_global(STEP, self._step)
+        environment.add_global(LOOP, self._loop)
+        environment.add_global(MISSING, self._missing)
         environment.add_global(KEEP, self._keep)
 
-    def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> str:
+    def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> Any:
         """The engine's JSON of its own value, unless there is an integer in it that the engine writes as text."""
         if self.meter.has_large_integer:
-            return str(html_safe_json(plain(value), plain(indent)))
+            return html_safe_json(plain(value), plain(indent))
         return text
 
     def _exact_json(self, text: str, value: Any) -> str:
@@ -102,16 +107,6 @@ class Runtime:
         self.meter.raised = error
         return error
 
-    def _raising(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            try:
-                return function(*arguments)
-            except FilterError as error:
-                self.meter.raised = error
-                raise
-
-        return call
-
     def _fits(self, *factors: Any) -> int:
         """1, a factor that changes nothing, where the product of all factors is a text or list of bounded size."""
         times = 1
@@ -125,12 +120,22 @@ class Runtime:
                 self.meter.collect(len(factor) * times)
         return 1
 
+    def _loop(self, printed: int, iterated: Any, *used: Any) -> None:
+        """A plain loop that is about to begin, with what each pass uses."""
+        passes = len(iterated) if isinstance(iterated, (str, list, dict, FrozenMapping, FrozenList)) else 0
+        each = printed
+        for value in used:
+            if isinstance(value, str):
+                each += len(value)
+            elif isinstance(value, (list, dict, FrozenMapping, FrozenList)):
+                each += len(value) * ITEM_COST
+        self.meter.write(passes * each)
+
     def _step(self, printed: int, *kept: Any) -> None:
         """One pass through a loop or macro, or one assignment, with what it keeps."""
         meter = self.meter
         meter.step()
-        if printed:
-            meter.write(printed)
+        meter.write(printed)
         for value in kept:
             if isinstance(value, str):
                 meter.build(len(value))
@@ -142,7 +147,7 @@ class Runtime:
         while waiting:
             current, level = waiting.pop()
             if level > MAX_LEVELS:
-                raise LimitExceeded(f"builds a value that nests more than {MAX_LEVELS} levels")
+                raise self.meter.exceeded(f"builds a value that nests more than {MAX_LEVELS} levels")
             self.meter.collect(len(current))
             items = current.values() if isinstance(current, dict) else current
             for item in items:
@@ -152,7 +157,8 @@ class Runtime:
                     self.meter.build(len(item))
 
     def _missing(self, offset: int) -> None:
-        raise UndefinedValue(offset)
+        self.meter.raised = error = UndefinedValue(offset)
+        raise error
 
     def _keep(self, value: Any) -> str:
         self.kept = value
@@ -160,8 +166,9 @@ class Runtime:
 
     def _print(self, value: Any) -> Any:
         """Count what is printed and leave the printing to the engine."""
-        if isinstance(value, str):
+        kind = value.__class__
+        if kind is str:
             self.meter.write(len(value))
-        elif not isinstance(value, (FrozenMapping, FrozenList, LargeInteger, int, float, type(None))):
+        elif kind is list or kind is dict:
             self._collect(value)
         return NotImplemented

@@ -213,7 +213,7 @@ class _Visitor:
         elif node.kind == "choice":
             for index, part in enumerate(node.parts):
                 self.visit(part, is_certain=is_certain and index == 0)
-        elif node.kind in ("list", "mapping", "keyword", "spread"):
+        elif node.kind in ("keyword", "spread"):
             for part in node.parts:
                 self._visit_carried(part, is_certain)
         else:

@@ -40,6 +40,7 @@ class Scope:
     def define(self, name: str, value: Any) -> None:
         """Add a name while the scope is being built."""
         meter = self.meter
+        meter.reset()
         wrapped = value if value.__class__ is str and value.isascii() else wrap(value, meter)
         fault, meter.fault = meter.fault, None
         if isinstance(fault, UnusableValue):

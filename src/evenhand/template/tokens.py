@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+MAX_TOKENS = 50_000
+"""Tokens of one source; constant text between tags is one token, whatever its length."""
+
 
 class Unreadable(ValueError):
     """Source that is no template or expression, with the offset of the first thing that does not fit."""
@@ -26,6 +29,17 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+
+
+class _Tokens(list[Token]):
+    """Tokens up to the limit."""
+
+    def append(self, token: Token) -> None:
+        if len(self) >= MAX_TOKENS:
+            raise Unreadable(
+                f"more than {MAX_TOKENS:,} names and marks in one template; split it", token.start
+            )
+        super().append(token)
 
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -46,7 +60,7 @@ _CLOSERS = frozenset(")]}")
 
 def template_tokens(source: str) -> list[Token]:
     """The tokens of a template. Raises `Unreadable`."""
-    tokens: list[Token] = []
+    tokens = _Tokens()
     position = 0
     while (mark := _MARK.search(source, position)) is not None:
         if mark.start() > position:
@@ -73,7 +87,7 @@ def template_tokens(source: str) -> list[Token]:
 
 def expression_tokens(source: str) -> list[Token]:
     """The tokens of an expression that stands alone. Raises `Unreadable`."""
-    tokens: list[Token] = []
+    tokens = _Tokens()
     position, balance = 0, 0
     while position < len(source):
         if (space := _SPACE.match(source, position)) is not None:

@@ -43,7 +43,7 @@ class Val:
 
     def templates(self) -> Iterator[tuple[DocumentPath, str]]:
         """Every text leaf that is a template, with its path inside the value."""
-        return iter(()) if self.is_constant else _templates(self.authored)
+        return iter(()) if self.is_constant else templates_in(self.authored)
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
         """What is wrong with the templates whatever their data, with the path of each."""
@@ -140,14 +140,15 @@ def _planned(value: Any, reads_templates: bool, levels: int) -> Any:
     return _Varying(items) if varies else items
 
 
-def _templates(value: Any, path: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
+def templates_in(value: Any, path: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
+    """Every text leaf of a written value that is a template, with its path."""
     if isinstance(value, str):
         if is_template(value):
             yield path, value
     elif isinstance(value, dict):
         if not is_raw(value):
             for key, item in value.items():
-                yield from _templates(item, (*path, key))
+                yield from templates_in(item, (*path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _templates(item, (*path, index))
+            yield from templates_in(item, (*path, index))

@@ -12,6 +12,7 @@ from typing import Any
 
 from evenhand.template.display import TooDeep, debug_text, integer_text, sorted_keys
 from evenhand.template.faults import MAX_LEVELS, FilterError, LimitExceeded, Meter, UnusableValue
+from evenhand.text.surrogates import is_encodable
 
 _INT64 = range(-(2**63), 2**63)
 _PLAIN = frozenset({bool, float, type(None)})
@@ -155,15 +156,6 @@ def wrap(value: Any, meter: Meter, level: int = 1) -> Any:
 UNPAIRED = "holds an unpaired surrogate character, which is no text that a template can print"
 
 
-def is_encodable(text: str) -> bool:
-    """Whether a text is free of unpaired surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def plain(value: Any) -> Any:
     """The JSON value behind what the engine handed back. What was wrapped comes back as it was, not copied."""
     if isinstance(value, (FrozenMapping, FrozenList, LargeInteger)):
@@ -187,7 +179,8 @@ def _large(value: int, meter: Meter) -> LargeInteger:
 def _wrap_unusual(value: Any, meter: Meter, level: int) -> Any:
     """Subclasses of JSON's types, and tuples, which programs that use the library may pass."""
     if isinstance(value, str):
-        return wrap(str(value), meter)
+        text = wrap(str(value), meter)
+        return value if text is not None and hasattr(value, "__html__") else text
     if isinstance(value, int):
         return wrap(int(value), meter)
     if isinstance(value, float):

@@ -55,7 +55,9 @@ def order_vars(vars: Mapping[str, Val], engine: Engine) -> VarsPlan:
             varying[name] = value
     if not varying:
         return VarsPlan(engine, names, constants, ())
-    needs = {name: _needs(value).intersection(varying) for name, value in varying.items()}
+    needs = {name: {other for other in _needs(value) if other in varying} for name, value in varying.items()}
+    if not any(needs.values()):
+        return VarsPlan(engine, names, constants, tuple(varying.items()))
     try:
         order = tuple((name, varying[name]) for name in TopologicalSorter(needs).static_order())
     except CycleError as error:

@@ -6,6 +6,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from evenhand.text.surrogates import is_encodable
+
 MAX_DIGITS = 4_000
 """Digits of a number. From 4,300 on Python itself refuses to write an integer out."""
 
@@ -58,10 +60,8 @@ def _level_below(level: list[Any]) -> list[Any]:
 def _check_text(text: object) -> None:
     if not isinstance(text, str):
         raise UnsupportedValue(f"it has a key that is no text, {text!r}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UnsupportedValue("it has an unpaired surrogate in a text") from None
+    if not is_encodable(text):
+        raise UnsupportedValue("it has an unpaired surrogate in a text")
 
 
 def _check_number(item: object) -> None:

@@ -25,6 +25,9 @@ class Suite:
         return Location("evenhand.yaml", 1)
 
 
+GOOD = "def cases(): pass\n"
+
+
 def generator(folder: Path, entry: Any) -> CommandGenerator | FunctionGenerator:
     findings = Findings()
     read = read_generator(entry, Place(findings, Suite(), ("tests", 0)), Sandbox(folder))
@@ -203,11 +206,12 @@ def test_folder_that_cannot_be_written_is_the_machinerys_fault(tmp_path: Path) -
         ({"generator": "file://../x.py:f"}, "refuses to read outside the suite's folder"),
         ({"generator": "file://bad.py:f"}, "bad.py:2: does not compile: "),
         ({"generator": "file://good.py:casses"}, "good.py: defines no function 'casses'"),
+        ({"generator": "file://good.txt:cases"}, "good.txt: is not a Python file; name a `.py` file"),
         ({"generator": {"command": ["x"]}, "templates": True}, "tests[0].templates: unknown key 'templates'"),
     ],
 )
 def test_bad_entries_are_refused_before_anything_runs(tmp_path: Path, entry: Any, message: str) -> None:
-    write_files(tmp_path, {"bad.py": "x = 1\ndef f(:\n", "good.py": "def cases(): pass\n"})
+    write_files(tmp_path, {"bad.py": "x = 1\ndef f(:\n", "good.py": GOOD, "good.txt": GOOD})
     with pytest.raises(SuiteError) as caught:
         generator(tmp_path, entry)
     assert message in str(caught.value)
@@ -237,11 +241,18 @@ def test_function_finds_the_modules_beside_it_and_leaves_nothing_behind(
         "@dataclass\nclass Case:\n    id: str\n"
         "def cases():\n    print('working')\n    yield asdict(Case(beside_the_generator.NAME))\n"
     )
-    before = (list(sys.path), {name for name in sys.modules if name.startswith("evenhand_generator")})
+    before = (list(sys.path), set(sys.modules))
     assert function(tmp_path, source).ids == ["a"]
-    assert before == (sys.path, {name for name in sys.modules if name.startswith("evenhand_generator")})
+    assert before[0] == sys.path
+    assert not {"cases", "beside_the_generator"} & (set(sys.modules) - before[1])
     assert capsys.readouterr() == ("", "working\n")
-    sys.modules.pop("beside_the_generator")
+
+
+def test_function_sees_the_latest_version_of_the_modules_beside_it(tmp_path: Path) -> None:
+    source = "import beside_the_changing\ndef cases():\n    yield {'id': beside_the_changing.NAME}\n"
+    for name in ("first", "later"):
+        write_files(tmp_path, {"beside_the_changing.py": f"NAME = {name!r}\n"})
+        assert function(tmp_path, source).ids == [name]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from evenhand.config.sandbox import FILE_PREFIX, FoundFile, Sandbox
+from evenhand.config.sandbox import FoundFile, Sandbox
 from evenhand.config.sources.delimited import DelimitedSource
 from evenhand.config.sources.json_lines import JsonLinesSource
 from evenhand.config.sources.parquet import ParquetSource
 from evenhand.config.sources.source import FileSource, settle_ids
 from evenhand.config.sources.whole_file import WholeFileSource
 from evenhand.errors import Location, Problem, SuiteError
+from evenhand.io.target import FILE_PREFIX
 
 __all__ = ["FileSource", "open_sources", "settle_ids"]
 

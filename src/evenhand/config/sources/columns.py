@@ -15,6 +15,7 @@ import msgspec
 
 from evenhand.config.json_text import BadJson, decode_json
 from evenhand.config.wording import found
+from evenhand.io.target import FILE_PREFIX
 from evenhand.registry import nearest
 
 MAX_DIGITS = 400
@@ -213,7 +214,7 @@ def _history(cell: str) -> Any:
         return msgspec.UNSET
     if text.startswith("["):
         return _json(text)
-    if text.startswith("file://"):
+    if text.startswith(FILE_PREFIX):
         return text
     raise BadCell(f"must be a JSON list of turns or a file:// reference, found {text[:40]!r}")
 

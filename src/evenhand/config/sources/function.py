@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import inspect
 import json
 import sys
@@ -15,7 +14,8 @@ from typing import Any
 from evenhand.config.sandbox import FoundFile
 from evenhand.config.wording import found
 from evenhand.errors import Location, Problem, SuiteError
-from evenhand.registry import nearest
+from evenhand.io.target import Target
+from evenhand.io.user_code import CannotLoad, NotAFunction, UserCode
 
 _RETURN = "return or yield mappings with the keys of a test"
 
@@ -25,8 +25,7 @@ def cases_of(file: FoundFile, name: str) -> Iterator[bytes]:
 
     The function runs in this process, its folder on the import path; what it prints goes to the error stream.
     """
-    with _at_home(file) as module_name:
-        function = _load(file, name, module_name)
+    with _loaded(file, name) as function:
         line = _line_of(function)
         for index, case in enumerate(_items(file, name, function)):
             where = f"case {index} of `{name}`"
@@ -42,6 +41,8 @@ def cases_of(file: FoundFile, name: str) -> Iterator[bytes]:
 
 def check_module(file: FoundFile, source: str, name: str) -> None:
     """Raise `SuiteError` for a Python file that does not compile, or that cannot hold the function."""
+    if file.extension != ".py":
+        raise _failure(file, "is not a Python file", 0, "name a `.py` file")
     try:
         with warnings.catch_warnings(action="ignore"):
             compile(source, str(file.path), "exec", dont_inherit=True)
@@ -52,27 +53,21 @@ def check_module(file: FoundFile, source: str, name: str) -> None:
         raise _failure(file, f"defines no function {name!r}")
 
 
-def _load(file: FoundFile, name: str, module_name: str) -> Callable[[], Any]:
-    module = _module(file, module_name)
-    function = getattr(module, name, None)
-    if callable(function):
-        return function  # type: ignore[no-any-return]
-    names = [key for key, value in vars(module).items() if callable(value)]
-    meant = nearest(name, names)
-    raise _failure(file, f"defines no function {name!r}", 0, f"did you mean {meant!r}?" if meant else "")
-
-
-def _module(file: FoundFile, module_name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(module_name, file.path)
-    if spec is None or spec.loader is None:
-        raise _failure(file, "is not a Python file", 0, "name a `.py` file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's code may raise anything
-        raise _failure_of(file, error) from None
-    return module
+@contextlib.contextmanager
+def _loaded(file: FoundFile, name: str) -> Iterator[Callable[[], Any]]:
+    """The function, for as long as its cases are made. Prints do not mix with evenhand's own output."""
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            code = UserCode(Target(file.path.name, "", name), file.path.parent)
+        except NotAFunction:
+            raise _failure(file, f"defines no function {name!r}") from None
+        except CannotLoad as failure:
+            problem = _failure(file, failure.message)
+            raise (_failure_of(file, failure.cause) if failure.cause else problem) from None
+        try:
+            yield code.function
+        finally:
+            code.close()
 
 
 def _items(file: FoundFile, name: str, function: Callable[[], Any]) -> Iterator[Any]:
@@ -90,24 +85,6 @@ def _iterable(file: FoundFile, name: str, made: Any) -> Iterable[Any]:
     elif isinstance(made, Iterable) and not isinstance(made, dict | str | bytes):
         return made
     raise _failure(file, f"`{name}` must return or yield cases, found {_found(made)}", 0, _RETURN)
-
-
-@contextlib.contextmanager
-def _at_home(file: FoundFile) -> Iterator[str]:
-    """A name for the file's module, which is gone afterwards.
-
-    Inside, imports find the modules beside the file, and prints do not mix with evenhand's own output.
-    """
-    module_name = f"evenhand_generator_{file.stem}"
-    folder = str(file.path.parent)
-    sys.path.insert(0, folder)
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield module_name
-    finally:
-        sys.modules.pop(module_name, None)
-        with contextlib.suppress(ValueError):
-            sys.path.remove(folder)
 
 
 def _line_of(function: Any) -> int:

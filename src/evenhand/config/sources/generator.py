@@ -16,12 +16,11 @@ from evenhand.config.decode import decode
 from evenhand.config.document import Written
 from evenhand.config.findings import Place
 from evenhand.config.regular_file import read_bounded_text, reason_of
-from evenhand.config.sandbox import FILE_PREFIX, FoundFile, Sandbox
+from evenhand.config.sandbox import FoundFile, Sandbox
 from evenhand.config.sources.function import cases_of, check_module
 from evenhand.config.sources.program import Finished, run_program
 from evenhand.config.sources.spool import (
     MAX_OUTPUT_BYTES,
-    PROTOCOL,
     GeneratedSource,
     Spool,
     spool_lines,
@@ -29,6 +28,8 @@ from evenhand.config.sources.spool import (
 )
 from evenhand.config.wording import found
 from evenhand.errors import GeneratorError, Problem, SuiteError
+from evenhand.io.protocol import PROTOCOL_ENV, envelope
+from evenhand.io.target import FILE_PREFIX
 from evenhand.text.excerpt import escaped, quoted
 
 MAX_LABEL = 60
@@ -93,15 +94,12 @@ class CommandGenerator:
         return GeneratedSource(file, is_data=self._is_data, stem=stem, long_name=label)
 
     def _finished(self, sandbox: Sandbox, output: BinaryIO) -> Finished:
-        request = {
-            "domarinn": {"protocol": PROTOCOL, "kind": "generate_tests"},
-            "config": self._written.config,
-        }
+        request = {**envelope("generate_tests"), "config": self._written.config}
         try:
             return run_program(
                 self._written.command,
                 directory=sandbox.directory,
-                environment={**os.environ, "DOMARINN_PROTOCOL": str(PROTOCOL)},
+                environment={**os.environ, **PROTOCOL_ENV},
                 document=msgspec.json.encode(request),
                 output=output,
                 timeout_ms=self._written.timeout_ms,

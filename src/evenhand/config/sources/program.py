@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import IO, BinaryIO, NamedTuple
 
+from evenhand.io.spawn import end_group
+
 STDERR_TAIL_BYTES = 4 * 1024
 """Bytes of the standard error stream that are kept, from its end."""
 
@@ -59,7 +61,7 @@ def run_program(
     try:
         has_exited = _wait(process, time.monotonic() + timeout_ms / 1000, streams.is_full)
     finally:
-        _kill_group(process)
+        end_group(process.pid, at_once=True)
         process.wait()
         streams.finish()
     if streams.is_full.is_set():
@@ -153,16 +155,6 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
     if not _IS_POSIX:
         return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    if not _IS_POSIX:
-        process.kill()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return  # Only what has ended already is left of it.
 
 
 def _failure(code: int) -> str:

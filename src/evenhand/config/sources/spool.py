@@ -25,14 +25,12 @@ from evenhand.config.sandbox import FoundFile
 from evenhand.config.sources.json_lines import MAX_LINE_BYTES, JsonLinesSource
 from evenhand.config.wording import found
 from evenhand.errors import Location, Problem, StoreError, SuiteError
+from evenhand.io.protocol import PROTOCOL_VERSION
 from evenhand.registry import nearest
 from evenhand.text.excerpt import quoted
 
 MAX_OUTPUT_BYTES = 1024**3
 """Bytes that a generator may produce."""
-
-PROTOCOL = 1
-"""The version of the protocol with programs."""
 
 KEPT_DAYS = 7
 """Days for which cases of earlier loads are kept."""
@@ -164,8 +162,8 @@ def _tests_of(document: Any, file: FoundFile, label: str) -> list[Any]:
     ]
     envelope = document.get("domarinn")
     version = envelope.get("protocol") if isinstance(envelope, dict) else envelope
-    if version not in (None, PROTOCOL):
-        hint = f"this version of evenhand speaks protocol {PROTOCOL}: upgrade it, or the program"
+    if version not in (None, PROTOCOL_VERSION):
+        hint = f"this version of evenhand speaks protocol {PROTOCOL_VERSION}: upgrade it, or the program"
         problems.append(
             Problem(f"unknown protocol version {version!r}", ("domarinn", "protocol"), hint, place)
         )

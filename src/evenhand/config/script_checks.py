@@ -1,0 +1,108 @@
+"""Scripts of a suite, looked at before anything is run: files that are missing, code that does not compile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from evenhand.config.files import Files
+from evenhand.config.findings import Place
+from evenhand.errors import Location, Problem
+from evenhand.model.assertion import Assertion
+from evenhand.scripts.assertion import ScriptAssertion
+from evenhand.scripts.batch import Answer, Uncompiled
+
+INLINE_ONLY = frozenset({"quickjs"})
+"""Engines whose code may be looked at for a suite from a stranger: loading a file runs it."""
+
+
+class ScriptChecks:
+    """Collects the scripts of a suite, each once, and asks their engines whether they can run."""
+
+    def __init__(self, files: Files, directory: Path, *, confined: bool) -> None:
+        self._files = files
+        self._directory = directory
+        self._confined = confined
+        self._seen: dict[tuple[str, str], tuple[ScriptAssertion, Place]] = {}
+
+    def add(self, assertion: Assertion, place: Place) -> None:
+        """Take in an assertion; a file that is not there is reported at once."""
+        if not isinstance(assertion, ScriptAssertion):
+            return
+        key = assertion.engine_name, assertion.value
+        if key in self._seen:
+            return
+        reference = assertion.reference
+        if reference is not None and self._files.script(reference.path, place.inside("value")) is None:
+            return
+        if not self._confined or assertion.engine_name in INLINE_ONLY:
+            self._seen[key] = assertion, place.inside("value")
+
+    def report(self) -> None:
+        """Report every script that cannot run. Nothing is started where there are none."""
+        if not self._seen:
+            return
+        entries = list(self._seen.values())
+        answers = _finished(self._load([assertion for assertion, _ in entries]))
+        for (assertion, place), answer in zip(entries, answers, strict=True):
+            problem = _problem(assertion, answer, place)
+            if problem is not None:
+                place.add(problem)
+
+    async def _load(self, assertions: list[ScriptAssertion]) -> list[Answer]:
+        from evenhand.scripts.judge import ScriptJudge
+
+        judge = ScriptJudge(self._directory, size=1)
+        try:
+            return await judge.load(assertions)
+        finally:
+            await judge.close()
+
+
+def _problem(assertion: ScriptAssertion, answer: Answer, place: Place) -> Problem | None:
+    if answer.uncompiled is not None:
+        wrong = answer.uncompiled
+        at = f" in line {wrong.line} of the code" if wrong.line and "\n" in assertion.value.strip() else ""
+        return Problem(
+            f"the code does not compile{at}: {wrong.error}",
+            location=_location_in(assertion.value, wrong, place.location),
+        )
+    if answer.lacks:
+        message = f"the code uses `{answer.lacks}`, which the embedded engine does not have"
+        return Problem(message, hint=assertion.remedy)
+    if answer.timed_out:
+        return Problem("the script took too long to load")
+    return Problem(answer.broken) if answer.broken else None
+
+
+def _location_in(code: str, wrong: Uncompiled, start: Location) -> Location | None:
+    """The place of an error in the file that the code stands in, where its line can be found there."""
+    lines = code.splitlines()
+    if not wrong.line or wrong.line > len(lines):
+        return None
+    text = lines[wrong.line - 1]
+    try:
+        written = Path(start.file).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    for number in range(start.line + wrong.line - 1, start.line + wrong.line + 1):
+        found = written[number - 1].find(text) if text.strip() and number <= len(written) else -1
+        if found >= 0 and (number > start.line or found >= start.column - 1):
+            return Location(start.file, number, found + max(wrong.column, 1))
+    return None
+
+
+def _finished(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
+    """The result of asynchronous work, wherever this is called: a loop may run in this thread already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    found: list[list[Answer]] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)), name="evenhand-scripts")
+    thread.start()
+    thread.join()
+    return found[0]

@@ -1,0 +1,226 @@
+"""Async functions called on an event loop of their own, in a thread of their own.
+
+Code under test may block its loop, stop it, swallow a cancellation or cancel every task it finds. None of that may
+reach the loop that runs the suite: time limits and Ctrl-C must hold whatever a coroutine does. Python cannot stop a
+thread: a loop that is blocked is left to itself, and another one takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
+
+T = TypeVar("T")
+
+NOTICE_S = 0.25
+"""Seconds that a loop gets to take notice of a cancellation; one that does not is blocked."""
+CLOSE_S = 1.0
+"""Seconds that what still runs on a loop gets to end when it is closed."""
+
+
+class _Call:
+    """One call: what to run, where the result goes, and how far it has come."""
+
+    __slots__ = ("abandoned", "argument", "error", "finished", "function", "future", "lane", "result", "task")
+
+    def __init__(
+        self,
+        function: Callable[[Any], Awaitable[Any]],
+        argument: Any,
+        future: asyncio.Future[None],
+        lane: _Lane,
+    ) -> None:
+        self.function = function
+        self.argument = argument
+        self.future = future
+        self.lane = lane
+        self.task: asyncio.Task[None] | None = None
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.abandoned = False
+        self.finished = False
+
+    async def run(self) -> None:
+        try:
+            self.result = await self.function(self.argument)
+        except BaseException as error:  # noqa: BLE001  (whatever it is, the caller must hear of it)
+            self.error = error
+        self.finished = True
+
+
+class _Hatch(Generic[T]):
+    """Hands items from other threads to a function in an event loop: one wake-up for all that are ready."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, take: Callable[[T], None]) -> None:
+        self._loop = loop
+        self._take = take
+        self._items: deque[T] = deque()
+        self._is_due = False
+
+    def put(self, item: T) -> None:
+        # `_empty` lowers the flag before it empties the queue: an item that was queued while the flag was up is
+        # still found by the round that is due.
+        self._items.append(item)
+        if not self._is_due:
+            self._is_due = True
+            # A loop that is closed has nobody waiting.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._empty)
+
+    def _empty(self) -> None:
+        self._is_due = False
+        while self._items:
+            self._take(self._items.popleft())
+
+
+class _Lane:
+    """A loop and its thread."""
+
+    def __init__(self, name: str, deliver: Callable[[_Call], None]) -> None:
+        self.is_blocked = False
+        self._deliver = deliver
+        self._loop = asyncio.new_event_loop()
+        self._closing = False
+        self._hatch = _Hatch(self._loop, self._begin)
+        # A daemon, so that a coroutine that never returns cannot keep the process alive.
+        self.thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self.thread.start()
+
+    def start(self, call: _Call) -> None:
+        self._hatch.put(call)
+
+    def cancel(self, call: _Call, noticed: Callable[[], None]) -> None:
+        def stop() -> None:
+            if call.task is not None:
+                call.task.cancel()
+            noticed()
+
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(stop)
+
+    def close(self) -> None:
+        self._closing = True
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def is_usable(self) -> bool:
+        return not self.is_blocked and not self._loop.is_closed()
+
+    def _begin(self, call: _Call) -> None:
+        if call.abandoned:
+            call.finished = True
+            return
+        call.task = self._loop.create_task(call.run())
+        call.task.add_done_callback(lambda task: self._end(call, task))
+
+    def _end(self, call: _Call, task: asyncio.Task[None]) -> None:
+        if not call.finished:  # Cancelled before its first step.
+            call.error = asyncio.CancelledError()
+            call.finished = True
+        call.task = None
+        if not call.abandoned:
+            self._deliver(call)
+
+    def _work(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        # Code under test may stop the loop; a task of its own that raises `SystemExit` does so too.
+        while not self._closing and not self._loop.is_closed():
+            with contextlib.suppress(BaseException):
+                self._loop.run_forever()
+        self._finish()
+
+    def _finish(self) -> None:
+        """End what still runs, and close the loop.
+
+        A coroutine that ignores its cancellation is run on until it ends by itself, or with the process: dropped, it
+        would ignore that too, for ever, in whichever thread the collector happens to run.
+        """
+        with contextlib.suppress(BaseException):
+            self._loop.set_exception_handler(_say_nothing)
+            tasks = asyncio.all_tasks(self._loop)
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                self._loop.run_until_complete(asyncio.wait(tasks))
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        with contextlib.suppress(BaseException):
+            self._loop.close()
+
+
+class CallLoop:
+    """Runs async calls for one event loop on another, which is started with the first call."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lane: _Lane | None = None
+        self._lanes = 0
+        self._abandoned: list[_Call] = []
+        self._done: _Hatch[_Call] | None = None
+
+    async def call(self, function: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
+        """What the awaited `function(argument)` returns. Cancelling cancels the call and does not wait for its end.
+
+        Raises `CodeRaised` with whatever the function raised, and `TooManyStuck`.
+        """
+        loop = asyncio.get_running_loop()
+        if self._done is None:
+            self._done = _Hatch(loop, _set_done)
+        lane = self._usable_lane(self._done.put)
+        call = _Call(function, argument, loop.create_future(), lane)
+        lane.start(call)
+        try:
+            await call.future
+        except asyncio.CancelledError:
+            await self._give_up(call, loop)
+            raise
+        if call.error is not None:
+            raise CodeRaised(call.error)
+        return call.result
+
+    def close(self) -> None:
+        """End the loop, and with it whatever still runs on it. What blocks it ends by itself, or with the process."""
+        lane, self._lane = self._lane, None
+        if lane is not None:
+            lane.close()
+            lane.thread.join(CLOSE_S)
+
+    async def _give_up(self, call: _Call, loop: asyncio.AbstractEventLoop) -> None:
+        call.abandoned = True
+        self._abandoned.append(call)
+        noticed = loop.create_future()
+        hatch = _Hatch(loop, _set_done_future)
+        call.lane.cancel(call, lambda: hatch.put(noticed))
+        done, _ = await asyncio.wait([noticed], timeout=NOTICE_S)
+        if not done:
+            call.lane.is_blocked = True
+
+    def _usable_lane(self, deliver: Callable[[_Call], None]) -> _Lane:
+        if self._abandoned:
+            self._abandoned = [call for call in self._abandoned if not call.finished]
+            if len(self._abandoned) >= MAX_STUCK:
+                raise TooManyStuck
+        if self._lane is None or not self._lane.is_usable():
+            if self._lane is not None:
+                self._lane.close()
+            self._lanes += 1
+            self._lane = _Lane(f"{self._name}-{self._lanes}", deliver)
+        return self._lane
+
+
+def _set_done(call: _Call) -> None:
+    _set_done_future(call.future)
+
+
+def _set_done_future(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _say_nothing(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What breaks while a loop is taken down is nobody's result."""

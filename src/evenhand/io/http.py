@@ -1,0 +1,188 @@
+"""Calls over HTTP: one client with open connections, whole time limits, bounded bodies, and failures by class.
+
+The only module that knows the HTTP library, which is imported when the first call is made: it takes longer to load
+than a small run takes to run.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from evenhand.errors import ErrorClass, ProviderError
+from evenhand.text.excerpt import escaped
+from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    import aiohttp
+
+BODY_LIMIT = 64 * 1024 * 1024
+"""Bytes of an answer, decompressed."""
+BODY_IN_MESSAGES = 500
+"""Characters of a refused call's body that its message quotes."""
+USER_AGENT = f"evenhand/{__version__}"
+
+
+class HttpRequest(NamedTuple):
+    """A finished call."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    body: bytes | None = None
+
+
+class HttpReply(NamedTuple):
+    """What came back; the names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that are no UTF-8 are replaced."""
+        return self.body.decode("utf-8", "replace")
+
+
+class HttpClient:
+    """Connections that are used again, at most `connections` at once."""
+
+    def __init__(self, connections: int) -> None:
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, request: HttpRequest, *, timeout_ms: float) -> HttpReply:
+        """The reply to a call, whatever its status. Redirects are not followed: they would carry keys elsewhere.
+
+        `timeout_ms` bounds the whole exchange. Raises `ProviderError` where no whole reply came.
+        """
+        import aiohttp
+
+        try:
+            async with self._opened().request(
+                request.method,
+                request.url,
+                headers={"User-Agent": USER_AGENT, **request.headers},
+                data=request.body,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
+            ) as response:
+                body = await _bounded(response)
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return HttpReply(response.status, headers, body)
+        except TimeoutError:
+            raise ProviderError(
+                f"no answer within {timeout_ms:g} ms", ErrorClass.PROVIDER_TIMEOUT, retriable=True
+            ) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise _transport_error(error, request.url) from None
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            import aiohttp
+
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=True,
+            )
+        return self._session
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > BODY_LIMIT:
+            message = f"the answer is larger than {BODY_LIMIT >> 20} MB"
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL)
+    return bytes(body)
+
+
+def _transport_error(error: Exception, url: str) -> ProviderError:
+    """Why no whole reply came: who must act, and whether the same call may succeed later."""
+    import aiohttp
+
+    said = escaped(str(error))[:BODY_IN_MESSAGES] or type(error).__name__
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | ValueError):
+        return ProviderError(f"the address {url!r} cannot be called: {said}", ErrorClass.PROVIDER_REQUEST)
+    if isinstance(error, aiohttp.ClientSSLError):
+        return ProviderError(f"no secure connection: {said}", ErrorClass.PROVIDER_PROTOCOL)
+    if isinstance(error, aiohttp.ClientConnectionError | OSError):
+        return ProviderError(f"no connection: {said}", ErrorClass.PROVIDER_UNAVAILABLE, retriable=True)
+    if isinstance(error, aiohttp.ClientPayloadError) and "encoding" not in said.lower():
+        return ProviderError(f"the answer broke off: {said}", ErrorClass.PROVIDER_UNAVAILABLE, retriable=True)
+    return ProviderError(f"the answer is no HTTP: {said}", ErrorClass.PROVIDER_PROTOCOL)
+
+
+STATUS_CLASSES: tuple[tuple[range, ErrorClass, bool], ...] = (
+    (range(200, 300), ErrorClass.PROVIDER_PROTOCOL, False),
+    (range(429, 430), ErrorClass.PROVIDER_RATE_LIMIT, True),
+    (range(401, 402), ErrorClass.PROVIDER_AUTH, False),
+    (range(403, 404), ErrorClass.PROVIDER_AUTH, False),
+    (range(500, 600), ErrorClass.PROVIDER_UNAVAILABLE, True),
+)
+"""The class of a failure by status, and whether the same call may succeed later; the first range that fits counts.
+
+A success that holds an error breaks the protocol; every status that is not listed refuses the request as it is.
+"""
+
+
+def status_class(status: int) -> tuple[ErrorClass, bool]:
+    """The class that a failure with this status has, and whether it may be tried again."""
+    for statuses, error_class, retriable in STATUS_CLASSES:
+        if status in statuses:
+            return error_class, retriable
+    return ErrorClass.PROVIDER_REQUEST, False
+
+
+def refused(reply: HttpReply) -> ProviderError | None:
+    """The failure that a reply's status tells, None for a success."""
+    if 200 <= reply.status < 300:
+        return None
+    error_class, retriable = status_class(reply.status)
+    said = escaped(reply.body[: BODY_IN_MESSAGES * 4].decode("utf-8", "replace").strip())[:BODY_IN_MESSAGES]
+    message = f"HTTP {reply.status}: {said}" if said else f"HTTP {reply.status}"
+    if 300 <= reply.status < 400 and "location" in reply.headers:
+        message = f"HTTP {reply.status}: moved to {reply.headers['location'][:BODY_IN_MESSAGES]!r}; call that address"
+    wait = retry_after_ms(reply.headers, time.time()) if retriable else None
+    return ProviderError(message, error_class, retriable=retriable, retry_after_ms=wait)
+
+
+def retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:
+    """The wait in milliseconds that a server asks for, None where it asks for none that can be understood.
+
+    `Retry-After` holds seconds or a date (RFC 9110, section 10.2.3); `retry-after-ms` is finer and comes first.
+    `now` is in seconds since 1970.
+    """
+    finer = _number(headers.get("retry-after-ms"))
+    if finer is not None:
+        return finer
+    written = headers.get("retry-after")
+    seconds = _number(written)
+    if seconds is not None:
+        return seconds * 1_000
+    if written is None:
+        return None
+    try:
+        moment = email.utils.parsedate_to_datetime(written).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return max(0.0, round((moment - now) * 1_000, 3))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < math.inf else None

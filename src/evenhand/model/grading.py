@@ -1,0 +1,95 @@
+"""Graded assertions: kinds that ask somebody else for the verdict, and what a suite configures for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
+from evenhand.model.exchange import Request, Response
+from evenhand.model.outcome import Outcome
+from evenhand.model.provider import Provider
+
+GRADER_TIMEOUT_MS = 120_000.0
+"""Time for one call of a grader or checker that sets no other."""
+
+
+class Grader(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who judges by rubrics, and what the judge is shown."""
+
+    provider: Annotated[
+        Any,
+        Meta(
+            description="The model that judges: a provider block, as under `providers`.",
+            extra_json_schema={"$ref": "#/$defs/provider"},
+        ),
+    ]
+    """As written; a finished suite holds a `Provider` here."""
+    template: Annotated[
+        str | None,
+        Meta(
+            description="The message to the judge, or `file://` with it: text with `{{rubric}}`, `{{output}}` and, "
+            "where they are included, `{{prompt}}` and `{{tool_calls}}`."
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        Annotated[float, Meta(gt=0)],
+        Meta(description="Time for one call of the judge, and of `exec` checkers that set no other."),
+    ] = GRADER_TIMEOUT_MS
+    include_tool_calls: Annotated[
+        bool, Meta(description="Show the judge the tools that the model called.")
+    ] = False
+    include_prompt: Annotated[bool, Meta(description="Show the judge the question.")] = False
+    verdict_mode: Annotated[
+        Literal["forced"], Meta(description="Verdicts are always structured, never read out of prose.")
+    ] = "forced"
+
+
+class Graders(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The graders that a suite configures for all its cases, by the role that they have."""
+
+    judge: Grader | None = None
+    embeddings: Provider | None = None
+
+
+class Desk(Protocol):
+    """What a graded assertion may use while it grades one answer."""
+
+    @property
+    def graders(self) -> Graders:
+        """The graders of the suite."""
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """The suite's folder, where programs run."""
+        ...
+
+    async def ask(self, provider: Provider, request: Request, *, timeout_ms: float | None = None) -> Response:
+        """Put a question to a grader's model, with the waits and attempts of every call.
+
+        Its cost counts as the assertion's. Raises `GraderError` with the class that a grader's failure has.
+        """
+        ...
+
+
+class GradedAssertion(Assertion, frozen=True, kw_only=True):
+    """A check whose verdict may cost money: it runs after the local ones and is skipped once they decided."""
+
+    tier: ClassVar[Literal["local", "graded"]] = "graded"
+
+    def missing(self, graders: Graders) -> str | None:
+        """Why the assertion cannot be graded with what the suite configures; None where it can."""
+        return None
+
+    def asks(self, graders: Graders) -> tuple[Provider, ...]:
+        """The models that grading asks."""
+        return ()
+
+    async def grade(self, evidence: Evidence, desk: Desk) -> Outcome:
+        """Judge the answer, before `negate`. Raises `ClassifiedError` where there is no trustworthy verdict."""
+        raise NotImplementedError

@@ -1,0 +1,223 @@
+"""Systems under test that answer over HTTP in a form of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
+from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
+from evenhand.io.reply import response_from_reply
+from evenhand.model.exchange import Request, Response
+from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
+from evenhand.providers.header_secrets import secrets_in
+from evenhand.providers.vendor import reported
+from evenhand.template import Engine, Scope, Val
+from evenhand.text.json_reader import NotJson, compact_json, read_json
+from evenhand.text.plain_json import NotPlain, plain_json
+
+Method = Literal[
+    "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "get", "post", "put", "patch", "delete", "head"
+]
+
+EXPRESSIONS = ("output_expr", "usage_expr", "cost_expr", "tool_calls_expr", "model_expr", "error_expr")
+
+
+@PROVIDERS.register
+class Http(Provider, tag="http", frozen=True, kw_only=True):
+    """A system of your own behind HTTP: templates make the call, expressions read the reply.
+
+    `url`, `headers` and `body` are templates over the case's vars, `env`, `prompt` (the question as one text) and
+    `messages` (its turns). A body that is a mapping or list is sent as JSON, with text in place of each template; to
+    send other values, write the body as text: `'{"turns": {{ messages | tojson }}}'`. Expressions see `response`
+    with `status`, `text`, `json` (null where the body is none) and `headers` (names in lower case). Without
+    `output_expr`, the output is the body's text. Redirects are not followed.
+    """
+
+    url: Annotated[Val, Meta(description="Address to call. A template.")]
+    method: Annotated[Method, Meta(description="Method of the call.")] = "POST"
+    headers: Annotated[dict[str, Val], Meta(description="Headers of the call. Templates.")] = msgspec.field(
+        default_factory=dict
+    )
+    body: Annotated[Val | None, Meta(description="Body of the call: text, or a value sent as JSON.")] = None
+    output_expr: Annotated[
+        str | None, Meta(description="Expression for the output: text, or a value that counts as structured.")
+    ] = None
+    usage_expr: Annotated[
+        str | None,
+        Meta(description="Expression for the tokens: `input_tokens`, `output_tokens`, `cache_read_tokens`."),
+    ] = None
+    cost_expr: Annotated[str | None, Meta(description="Expression for the cost in US dollars.")] = None
+    tool_calls_expr: Annotated[
+        str | None, Meta(description="Expression for the list of tool calls: `name`, `arguments`, `id`.")
+    ] = None
+    model_expr: Annotated[str | None, Meta(description="Expression for the name of the model.")] = None
+    error_expr: Annotated[
+        str | None,
+        Meta(
+            description="Expression for an error in a successful reply: nothing, false or undefined where there is "
+            "none. By default the top-level `error` of a JSON object."
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
+    ] = 120_000
+
+    example: ClassVar[str] = """\
+- id: shop
+  type: http
+  url: "http://127.0.0.1:8000/ask?lang={{ lang | urlencode }}"
+  headers: {Authorization: "Bearer {{ env.SHOP_TOKEN }}"}
+  body: {question: "{{ prompt }}"}
+  output_expr: response.json.answer
+"""
+
+    @property
+    def reports_tool_calls(self) -> bool:  # type: ignore[override]
+        """Whether the suite says where the reply holds tool calls."""
+        return self.tool_calls_expr is not None
+
+    def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
+        """What the headers hold of credentials."""
+        return secrets_in(self.headers, env)
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the options beyond their types."""
+        engine = Engine()
+        problems = [
+            problem.under(*place) for place, value in self._templates() for problem in value.problems(engine)
+        ]
+        for name in EXPRESSIONS:
+            expression = getattr(self, name)
+            problem = None if expression is None else engine.check_expression(expression)
+            if problem is not None:
+                problems.append(problem.under(name))
+        if not isinstance(self.url.authored, str) or not self.url.authored.strip():
+            problems.append(Problem("an address is text, found another value", ("url",)))
+        return problems
+
+    def _templates(self) -> Iterator[tuple[tuple[str, ...], Val]]:
+        yield ("url",), self.url
+        for name, value in self.headers.items():
+            yield ("headers", name), value
+        if self.body is not None:
+            yield ("body",), self.body
+
+    def open(self, context: ProviderContext) -> Session:
+        """Make the provider ready for calls."""
+        return HttpSession(self, context)
+
+    def encode(self, request: Request, engine: Engine, env: dict[str, str]) -> HttpRequest:
+        """The call that puts a question. Pure. Raises `TemplateError`."""
+        names = {"prompt": request.prompt, "messages": plain_messages(request), **request.vars, "env": env}
+        scope = Scope(names)
+        headers = {name: str(value.render(engine, scope)) for name, value in self.headers.items()}
+        url = str(self.url.render(engine, scope))
+        if self.body is None:
+            return HttpRequest(self.method.upper(), url, headers)
+        content = self.body.render(engine, scope)
+        text = content if isinstance(content, str) else compact_json(content)
+        if not any(name.lower() == "content-type" for name in headers):
+            is_json = not isinstance(content, str) or not isinstance(read_json(text), NotJson)
+            headers["Content-Type"] = "application/json" if is_json else "text/plain; charset=utf-8"
+        return HttpRequest(self.method.upper(), url, headers, text.encode("utf-8", "surrogatepass"))
+
+    def decode(self, reply: HttpReply, engine: Engine) -> Response:
+        """The response that a reply holds. Pure. Raises `ProviderError`."""
+        error = refused(reply)
+        if error is not None:
+            raise error
+        value = read_json(reply.text)
+        body = None if isinstance(value, NotJson) else value
+        seen = {"status": reply.status, "text": reply.text, "json": body, "headers": dict(reply.headers)}
+        scope = Scope({"response": seen})
+        self._raise_reported(body, engine, scope)
+        fields = {
+            "output": reply.text if self.output_expr is None else self._value("output_expr", engine, scope),
+            "usage": _usage(self._value("usage_expr", engine, scope)),
+            "cost_usd": self._value("cost_expr", engine, scope),
+            "tool_calls": self._value("tool_calls_expr", engine, scope),
+            "model": self._value("model_expr", engine, scope),
+        }
+        response = response_from_reply(fields, ErrorClass.PROVIDER_PROTOCOL)
+        return _with_raw(response, body)
+
+    def _raise_reported(self, body: Any, engine: Engine, scope: Scope) -> None:
+        if self.error_expr is None:
+            error = body.get("error") if isinstance(body, dict) else None
+        else:
+            try:
+                error = engine.evaluate(self.error_expr, scope)
+            except TemplateError as fault:
+                if not fault.depends_on_data:
+                    raise
+                error = None  # what a sound reply lacks is undefined in it
+        if error:
+            raise reported(error)
+
+    def _value(self, name: str, engine: Engine, scope: Scope) -> Any:
+        expression = getattr(self, name)
+        if expression is None:
+            return None
+        try:
+            return engine.evaluate(expression, scope)
+        except TemplateError as error:
+            message = f"`{name}` does not fit the answer: {error.message}"
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
+
+
+def plain_messages(request: Request) -> list[dict[str, Any]]:
+    """The turns of a question as templates see them."""
+    turns: list[dict[str, Any]] = []
+    for message in request.messages:
+        turn: dict[str, Any] = {"role": message.role, "content": message.content}
+        if message.tool_calls:
+            turn["tool_calls"] = [
+                {"id": c.id, "name": c.name, "arguments": c.arguments} for c in message.tool_calls
+            ]
+        if message.tool_call_id is not None:
+            turn["tool_call_id"] = message.tool_call_id
+        turns.append(turn)
+    return turns
+
+
+class HttpSession:
+    """An HTTP system in use."""
+
+    def __init__(self, provider: Http, context: ProviderContext) -> None:
+        self._provider = provider
+        self._engine = context.engine
+        self._env = dict(context.env)
+        self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
+        self._client = HttpClient(context.concurrency)
+
+    async def complete(self, request: Request) -> Response:
+        """Make the call, read the reply. Raises `ProviderError`."""
+        try:
+            call = self._provider.encode(request, self._engine, self._env)
+        except TemplateError as error:
+            raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
+        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        return self._provider.decode(reply, self._engine)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def _usage(usage: Any) -> Any:
+    """A usage in the names of this project, also where it has those of OpenAI's API."""
+    if not isinstance(usage, dict) or "prompt_tokens" not in usage or "input_tokens" in usage:
+        return usage
+    return {"input_tokens": usage["prompt_tokens"], "output_tokens": usage.get("completion_tokens")}
+
+
+def _with_raw(response: Response, body: Any) -> Response:
+    try:
+        return msgspec.structs.replace(response, raw=plain_json(body))
+    except NotPlain:
+        return response

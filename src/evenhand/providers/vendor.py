@@ -1,0 +1,240 @@
+"""What the APIs of model vendors have in common: address, key, parameters, overlays, prices, one session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta
+
+from evenhand.errors import ErrorClass, Problem, ProviderError
+from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status_class
+from evenhand.io.protocol import encoded
+from evenhand.io.reply import in_words
+from evenhand.model.exchange import Request, Response
+from evenhand.model.provider import Provider, ProviderContext, Session
+from evenhand.providers.blocks import with_images
+from evenhand.providers.header_secrets import secrets_in
+from evenhand.providers.prices import Pricing, cost_usd, rates_of
+from evenhand.template import Engine, Scope, Val
+from evenhand.text.excerpt import clipped
+from evenhand.text.json_reader import NotJson, read_json
+
+Auth = Literal["api_key", "bearer", "none"]
+
+
+class Overlay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Changes to the calls of a vendor's API. Text is a template over `env`."""
+
+    auth: Annotated[
+        Auth | None,
+        Meta(
+            description="How the key is sent: in the vendor's own header, as a bearer token, or not at all."
+        ),
+    ] = None
+    path: Annotated[
+        Annotated[str, Meta(pattern="^/")] | None,
+        Meta(description="Path behind the base address instead of the usual one."),
+    ] = None
+    query: Annotated[dict[str, Val], Meta(description="Parameters behind the address.")] = {}
+    headers: Annotated[dict[str, Val], Meta(description="Further headers; they win over all others.")] = {}
+    body: Annotated[
+        dict[str, Val],
+        Meta(description="Merged into the body at every depth; lists and values are replaced."),
+    ] = {}
+
+    def templates(self) -> dict[tuple[str, str], Val]:
+        """Every value of the overlay, by its place."""
+        parts = {"query": self.query, "headers": self.headers, "body": self.body}
+        return {(part, name): value for part, values in parts.items() for name, value in values.items()}
+
+
+class VendorProvider(Provider, frozen=True, kw_only=True):
+    """A model behind an API over HTTP with JSON bodies."""
+
+    model: Annotated[str, Meta(min_length=1, description="Name of the model, as the vendor knows it.")]
+    base_url: Annotated[
+        str | None, Meta(description="Address of a compatible API instead of the vendor's own.")
+    ] = None
+    api_key_env: Annotated[
+        str | tuple[str, ...],
+        Meta(
+            description="Environment variable that holds the key, or several; the first that is set counts."
+        ),
+    ] = ()
+    params: Annotated[
+        dict[str, Any],
+        Meta(description="Parameters of the model, such as `temperature`, sent as they are."),
+    ] = msgspec.field(default_factory=dict)
+    request: Annotated[
+        Overlay, Meta(description="Changes to the calls: auth, path, query, headers, body.")
+    ] = Overlay()
+    pricing: Annotated[Pricing, Meta(description="Rates that win over the built-in table of prices.")] = (
+        Pricing()
+    )
+    timeout_ms: Annotated[
+        float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
+    ] = 120_000
+
+    reads_vars: ClassVar[bool] = False
+    own_url: ClassVar[str] = ""
+    own_path: ClassVar[str] = ""
+    own_auth: ClassVar[Auth] = "bearer"
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    needs_prompt: ClassVar[bool] = True
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The variables that may hold the key; none where it is not sent."""
+        if self.request.auth == "none":
+            return ()
+        named = (self.api_key_env,) if isinstance(self.api_key_env, str) else self.api_key_env
+        return named or self.key_variables
+
+    def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
+        """What the overlay's headers hold of credentials."""
+        return secrets_in(self.request.headers, env)
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the options beyond their types."""
+        engine = Engine()
+        problems = [
+            problem.under("request", *place)
+            for place, value in self.request.templates().items()
+            for problem in value.problems(engine)
+        ]
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            hint = "begin it with `https://`"
+            problems.append(Problem(f"an address is needed, found {self.base_url!r}", ("base_url",), hint))
+        return problems
+
+    def open(self, context: ProviderContext) -> Session:
+        """Make the provider ready for calls. Raises `ProviderError` without a key."""
+        key = next((os.environ[n].strip() for n in self.credentials if os.environ.get(n, "").strip()), None)
+        if key is None and self.credentials:
+            names = " or ".join(f"`{name}`" for name in self.credentials)
+            raise ProviderError(f"no key: {names} is not set", ErrorClass.PROVIDER_AUTH)
+        return VendorSession(self, context, key)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The body of a call, without the overlay."""
+        raise NotImplementedError
+
+    def read(self, answer: dict[str, Any], request: Request) -> Response:
+        """The response in the body of a successful reply."""
+        raise NotImplementedError
+
+    def vendor_headers(self) -> dict[str, str]:
+        """Headers that the API wants beside the key."""
+        return {}
+
+    def encode(self, request: Request, access: Access) -> HttpRequest:
+        """The call that puts a question. Pure."""
+        overlay = self.request
+        body = merged(self.body(request), access.rendered(overlay.body))
+        headers = {"Content-Type": "application/json", **self.vendor_headers()}
+        if access.key is not None:
+            bearer = (overlay.auth or self.own_auth) == "bearer"
+            headers |= {"Authorization": f"Bearer {access.key}"} if bearer else {"x-api-key": access.key}
+        for name, value in access.rendered(overlay.headers).items():
+            headers = {n: v for n, v in headers.items() if n.lower() != name.lower()}
+            headers[name] = str(value)
+        url = (self.base_url or self.own_url).rstrip("/") + (overlay.path or self.own_path)
+        if overlay.query:
+            url += "?" + urlencode(sorted(access.rendered(overlay.query).items()))
+        return HttpRequest("POST", url, headers, encoded(body))
+
+    def decode(self, reply: HttpReply, request: Request) -> Response:
+        """The response that a reply holds, with its cost. Pure. Raises `ProviderError`."""
+        error = refused(reply)
+        if error is not None:
+            raise error
+        answer = read_json(reply.text)
+        if isinstance(answer, NotJson):
+            message = f'the answer must be JSON ({answer.message}), found "{clipped(reply.text)}"'
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL)
+        if not isinstance(answer, dict):
+            message = f"the answer must be an object, found {in_words(answer)}"
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL)
+        if answer.get("error"):
+            raise reported(answer["error"])
+        try:
+            response = self.read(answer, request)
+        except (KeyError, IndexError, TypeError, AttributeError) as fault:
+            message = f"the answer is not of the form of this API: {type(fault).__name__} {fault}"
+            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=answer) from None
+        cost = cost_usd(response.usage, rates_of(self.model, self.pricing))
+        return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
+
+
+class Access(NamedTuple):
+    """What an open provider calls with: its key, and the environment that the overlay's templates see."""
+
+    key: str | None
+    engine: Engine
+    scope: Scope
+
+    def rendered(self, values: Mapping[str, Val]) -> dict[str, Any]:
+        """The values of a part of the overlay."""
+        return {name: value.render(self.engine, self.scope) for name, value in values.items()}
+
+
+class VendorSession:
+    """A vendor's API in use."""
+
+    def __init__(self, provider: VendorProvider, context: ProviderContext, key: str | None) -> None:
+        self._provider = provider
+        self._directory = context.directory
+        self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
+        self._access = Access(key, context.engine, Scope({"env": dict(context.env)}))
+        self._client = HttpClient(context.concurrency)
+
+    async def complete(self, request: Request) -> Response:
+        """Put the question, read the answer. Raises `ProviderError`."""
+        if self._provider.needs_prompt and not request.messages:
+            raise ProviderError("a model needs a prompt, and the case has none", ErrorClass.PROVIDER_REQUEST)
+        if request.transcript is not None:
+            turns = tuple(with_images(request.transcript, self._directory))
+            request = msgspec.structs.replace(request, transcript=turns)
+        call = self._provider.encode(request, self._access)
+        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        return self._provider.decode(reply, request)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+_RATE_WORDS = ("rate_limit", "rate limit", "too_many_requests", "quota")
+_BUSY_WORDS = ("overloaded", "unavailable", "server_error", "api_error", "internal")
+
+
+def reported(error: Any) -> ProviderError:
+    """The failure that a successful reply reports in its body, as gateways do."""
+    fields = error if isinstance(error, dict) else {"message": error}
+    message = fields.get("message")
+    said = message if isinstance(message, str) else in_words(error)
+    code = fields.get("code")
+    if type(code) is int and 400 <= code < 600:
+        error_class, retriable = status_class(code)
+        return ProviderError(said, error_class, retriable=retriable, details=error)
+    words = " ".join(str(fields.get(name, "")) for name in ("type", "code", "message")).lower()
+    if any(word in words for word in _RATE_WORDS):
+        return ProviderError(said, ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, details=error)
+    if any(word in words for word in _BUSY_WORDS):
+        return ProviderError(said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error)
+    return ProviderError(f"the answer reports an error: {said}", ErrorClass.PROVIDER_PROTOCOL, details=error)
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Two mappings as one, key by key at every depth; lists and single values of `over` replace."""
+    result = dict(base)
+    for key, value in over.items():
+        mine = result.get(key)
+        both = isinstance(mine, Mapping) and isinstance(value, Mapping)
+        result[key] = merged(mine, value) if both else value  # type: ignore[arg-type]
+    return result

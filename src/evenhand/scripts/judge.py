@@ -1,0 +1,137 @@
+"""Judges the script assertions of a case: one batch to each engine that they need."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
+from evenhand.model.outcome import Outcome
+from evenhand.scripts.assertion import ScriptAssertion
+from evenhand.scripts.batch import Answer, Script
+from evenhand.scripts.context import FIELDS, context_document, fields_read
+from evenhand.scripts.given import NOTHING, given
+from evenhand.scripts.in_process import InProcess
+from evenhand.scripts.launch import NoEngine, node_launch, python_launch, quickjs_launch
+from evenhand.scripts.pool import WorkerPool
+
+MAX_KNOWN = 10_000
+"""Sources whose key and reading are kept."""
+
+QUICKJS_DEPTH = 4
+LOAD_LIMIT_MS = 30_000.0
+"""How long one script may take to load."""
+
+
+class _Known(NamedTuple):
+    key: int
+    source: Any
+    reads: frozenset[str]
+
+
+class ScriptJudge:
+    """The engines of one run. They start when the first script needs them."""
+
+    def __init__(self, directory: Path, *, size: int | None = None) -> None:
+        """`directory` is the suite's folder; `size` is the largest number of workers of one kind."""
+        self._directory = directory.resolve()
+        self._size = size or max(2, min(8, os.cpu_count() or 2))
+        self._pools: dict[str, WorkerPool | InProcess | NoEngine] = {}
+        self._keys = itertools.count(1)
+        self._known: dict[tuple[str, str], _Known] = {}
+
+    async def judge(self, assertions: Sequence[Assertion], evidence: Evidence) -> list[Outcome]:
+        """The outcomes of script assertions over one answer, in their order."""
+        scripts = cast("Sequence[ScriptAssertion]", assertions)
+        answers = await self._answers(scripts, evidence)
+        return [script.conclude(answer, evidence) for script, answer in zip(scripts, answers, strict=True)]
+
+    async def _answers(self, scripts: Sequence[ScriptAssertion], evidence: Evidence) -> list[Answer]:
+        names = [script.engine_name for script in scripts]
+        first = names[0]
+        if names.count(first) == len(names):
+            return await self._ask(first, scripts, evidence)
+        answers: list[Answer | None] = [None] * len(scripts)
+        groups = {
+            name: [index for index, other in enumerate(names) if other == name]
+            for name in dict.fromkeys(names)
+        }
+        found = await asyncio.gather(
+            *(self._ask(name, [scripts[i] for i in indexes], evidence) for name, indexes in groups.items())
+        )
+        for indexes, group in zip(groups.values(), found, strict=True):
+            for index, answer in zip(indexes, group, strict=True):
+                answers[index] = answer
+        return [answer for answer in answers if answer is not None]
+
+    async def _ask(self, name: str, scripts: Sequence[ScriptAssertion], evidence: Evidence) -> list[Answer]:
+        pool = self._pools.get(name) or self._open(name)
+        if isinstance(pool, NoEngine):
+            return [Answer(broken=str(pool))] * len(scripts)
+        batch = []
+        reads: frozenset[str] = frozenset()
+        for script in scripts:
+            known = self._known.get((name, script.value)) or self._learn(name, script)
+            reads |= known.reads
+            config = NOTHING if script.config is None else given(script.config)
+            batch.append(Script(known.key, known.source, script.timeout_ms, config))
+        context = given(context_document(evidence, reads)) if reads else NOTHING
+        return await pool.evaluate(batch, given(evidence.response.output), context)
+
+    async def load(self, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+        """Make scripts ready to run without running any; the answers of those that can run hold `returned`."""
+        answers: list[Answer] = []
+        for start in range(0, len(scripts), 50):
+            some = scripts[start : start + 50]
+            for name, group in itertools.groupby(some, key=lambda script: script.engine_name):
+                answers += await self._load(name, list(group))
+        return answers
+
+    async def _load(self, name: str, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+        pool = self._pools.get(name) or self._open(name)
+        if isinstance(pool, NoEngine):
+            return [Answer(broken=str(pool))] * len(scripts)
+        known = [self._known.get((name, script.value)) or self._learn(name, script) for script in scripts]
+        batch = [Script(item.key, item.source, LOAD_LIMIT_MS) for item in known]
+        return await pool.evaluate(batch, NOTHING, NOTHING, dry=True)
+
+    def _learn(self, name: str, script: ScriptAssertion) -> _Known:
+        reference = script.reference
+        if reference is None:
+            known = _Known(next(self._keys), script.value, fields_read(script.value))
+        else:
+            file = str((self._directory / reference.path).resolve())
+            known = _Known(next(self._keys), {"file": file, "name": reference.name}, FIELDS)
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        self._known[name, script.value] = known
+        return known
+
+    def _open(self, name: str) -> WorkerPool | InProcess | NoEngine:
+        pool: WorkerPool | InProcess | NoEngine
+        try:
+            pool = _OPENERS[name](self._directory, self._size)
+        except NoEngine as missing:
+            pool = missing
+        self._pools[name] = pool
+        return pool
+
+    async def close(self) -> None:
+        """End every worker."""
+        for pool in self._pools.values():
+            if not isinstance(pool, NoEngine):
+                await pool.close()
+
+
+_OPENERS: dict[str, Callable[[Path, int], WorkerPool | InProcess]] = {
+    "quickjs": lambda folder, size: WorkerPool(quickjs_launch(folder), size=size, depth=QUICKJS_DEPTH),
+    "node": lambda folder, size: WorkerPool(node_launch(folder, typescript=False), size=size),
+    "node-typescript": lambda folder, size: WorkerPool(node_launch(folder, typescript=True), size=size),
+    "python": lambda folder, size: WorkerPool(python_launch(folder), size=size),
+    "in-process": lambda _folder, _size: InProcess(),
+}

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from evenhand.io.call_loop import CallLoop
+from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
+from support.programs import run
+
+T = TypeVar("T")
+
+
+def using(body: Callable[[CallLoop], Awaitable[T]]) -> T:
+    """What `body` returns, given a loop that is closed afterwards."""
+
+    async def main() -> T:
+        calls = CallLoop("test-lane")
+        try:
+            return await body(calls)
+        finally:
+            calls.close()
+
+    return run(main())
+
+
+def live_threads() -> int:
+    return sum(thread.name.startswith("test-lane") for thread in threading.enumerate())
+
+
+async def squared(number: int) -> int:
+    await asyncio.sleep(0)
+    return number * number
+
+
+async def ignores_everything(release: threading.Event) -> None:
+    while not release.is_set():
+        try:
+            await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            continue
+
+
+async def given_up(calls: CallLoop, function: Callable[[Any], Awaitable[Any]], argument: Any) -> None:
+    """Ask and let the time run out."""
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await calls.call(function, argument)
+
+
+def test_results_come_back_to_whoever_asked():
+    async def body(calls: CallLoop) -> list[int]:
+        return await asyncio.gather(*(calls.call(squared, number) for number in range(200)))
+
+    assert using(body) == [number * number for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()]
+)
+def test_whatever_a_function_raises_comes_back_wrapped(error):
+    async def fail(argument: Any) -> None:
+        raise argument
+
+    async def body(calls: CallLoop) -> BaseException:
+        with pytest.raises(CodeRaised) as caught:
+            await calls.call(fail, error)
+        return caught.value.error
+
+    assert using(body) is error
+
+
+def test_a_loop_is_shared_until_it_is_blocked():
+    async def thread_of(argument: Any) -> int:
+        return threading.get_ident()
+
+    async def body(calls: CallLoop) -> None:
+        release = threading.Event()
+
+        async def block(argument: Any) -> None:
+            release.wait(60)
+
+        first, second = await calls.call(thread_of, None), await calls.call(thread_of, None)
+        await given_up(calls, block, None)
+        third = await calls.call(thread_of, None)
+        release.set()
+        assert first == second != third
+
+    using(body)
+
+
+def test_closing_ends_the_thread():
+    using(lambda calls: calls.call(squared, 2))
+    assert live_threads() == 0
+
+
+def test_closing_does_not_wait_for_what_ignores_its_cancellation():
+    release = threading.Event()
+
+    async def body(calls: CallLoop) -> None:
+        await given_up(calls, ignores_everything, release)
+
+    using(body)
+    (left,) = (thread for thread in threading.enumerate() if thread.name.startswith("test-lane"))
+    release.set()
+    left.join(30)
+    assert not left.is_alive()
+
+
+def test_a_process_ends_whatever_its_coroutines_ignore():
+    script = """
+import asyncio
+from evenhand.io.call_loop import CallLoop
+
+async def ignores_everything(argument):
+    while True:
+        try:
+            await asyncio.sleep(0.01)
+        except BaseException:
+            pass
+
+async def main():
+    calls = CallLoop("lane")
+    try:
+        async with asyncio.timeout(0.1):
+            await calls.call(ignores_everything, None)
+    except TimeoutError:
+        calls.close()
+
+asyncio.run(main())
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=120, check=False).returncode == 0
+
+
+def test_calls_that_ignore_their_cancellation_do_not_pile_up_without_end():
+    async def body(calls: CallLoop) -> None:
+        release = threading.Event()
+        await asyncio.gather(*(given_up(calls, ignores_everything, release) for _ in range(MAX_STUCK)))
+        with pytest.raises(TooManyStuck):
+            await calls.call(squared, 2)
+        release.set()
+
+    using(body)

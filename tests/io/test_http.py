@@ -1,0 +1,236 @@
+"""Calls over HTTP to real servers that behave and misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import gzip
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from evenhand.errors import ProviderError
+from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, retry_after_ms
+from support.servers import serving, status
+from support.vectors import row_id, topic
+
+
+def fetch(*replies: Any, timeout_ms: float = 10_000, path: str = "/x") -> HttpReply:
+    async def work() -> HttpReply:
+        async with serving(*replies) as server:
+            client = HttpClient(4)
+            try:
+                return await client.send(
+                    HttpRequest("POST", server.url + path, {}, b"{}"), timeout_ms=timeout_ms
+                )
+            finally:
+                await client.close()
+
+    return asyncio.run(work())
+
+
+def failure(*replies: Any, timeout_ms: float = 10_000) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        fetch(*replies, timeout_ms=timeout_ms)
+    return caught.value
+
+
+@pytest.mark.parametrize("row", topic("provider-http"), ids=row_id)
+def test_status_vector(row: dict[str, Any]) -> None:
+    error = refused(HttpReply(row["suite_fragment"]["http_status"], {}, b"no"))
+    assert error is not None
+    assert (error.error_class, error.retriable) == (
+        row["expected"]["error_class"],
+        row["expected"]["retriable"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "error_class", "retriable"),
+    [
+        (400, "provider_request", False),
+        (401, "provider_auth", False),
+        (403, "provider_auth", False),
+        (404, "provider_request", False),
+        (429, "provider_rate_limit", True),
+        (500, "provider_unavailable", True),
+        (529, "provider_unavailable", True),
+        (304, "provider_request", False),
+    ],
+)
+def test_a_status_decides_the_class(code: int, error_class: str, retriable: bool) -> None:
+    reply = fetch(status(code, "" if code == 304 else "why not"))
+    error = refused(reply)
+    assert error is not None
+    assert (error.error_class, error.retriable) == (error_class, retriable)
+    assert error.message.startswith(f"HTTP {code}")
+
+
+def test_a_success_is_no_failure() -> None:
+    assert refused(fetch({"a": 1})) is None
+
+
+def test_a_redirect_is_not_followed_and_says_where_it_leads() -> None:
+    reply = fetch(status(302, Location="http://elsewhere.example/"))
+    error = refused(reply)
+    assert error is not None
+    assert "http://elsewhere.example/" in error.message
+
+
+def test_the_message_of_a_failure_is_short_and_visible() -> None:
+    error = refused(HttpReply(500, {}, b"\x1b[31m" + b"x" * 10_000))
+    assert error is not None
+    assert len(error.message) < 600
+    assert "\x1b" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_ms"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7_000),
+        ({"retry-after": "0.5"}, 500),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": email.utils.formatdate(1_000_030, usegmt=True)}, 30_000),
+        ({"retry-after": email.utils.formatdate(999_000, usegmt=True)}, 0),
+        ({"retry-after": "7", "retry-after-ms": "120"}, 120),
+    ],
+)
+def test_a_wait_is_read_in_seconds_and_as_a_date(headers: dict[str, str], wait_ms: float | None) -> None:
+    assert retry_after_ms(headers, 1_000_000) == wait_ms
+
+
+def test_a_wait_counts_only_beside_a_failure_that_may_pass() -> None:
+    limited = refused(HttpReply(429, {"retry-after": "2"}, b""))
+    wrong = refused(HttpReply(400, {"retry-after": "2"}, b""))
+    assert limited is not None
+    assert limited.retry_after_ms == 2_000
+    assert wrong is not None
+    assert wrong.retry_after_ms is None
+
+
+async def hang(request: web.Request) -> web.Response:
+    await asyncio.sleep(60)
+    return web.Response()
+
+
+async def drip(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    for _ in range(600):
+        await response.write(b".")
+        await asyncio.sleep(0.1)
+    return response
+
+
+@pytest.mark.parametrize("reply", [hang, drip])
+def test_the_whole_exchange_is_bounded_in_time(reply: Any) -> None:
+    error = failure(reply, timeout_ms=300)
+    assert (error.error_class, error.retriable) == ("provider_timeout", True)
+
+
+async def half(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": "1000"})
+    await response.prepare(request)
+    await response.write(b"half of it")
+    assert request.transport is not None
+    request.transport.close()
+    return response
+
+
+async def reset(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+@pytest.mark.parametrize("reply", [half, reset])
+def test_a_broken_exchange_may_be_tried_again(reply: Any) -> None:
+    error = failure(reply)
+    assert (error.error_class, error.retriable) == ("provider_unavailable", True)
+
+
+def test_a_body_is_bounded_after_decompression(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.io.http.BODY_LIMIT", 1_000_000)
+    packed = gzip.compress(b"x" * 30_000_000)
+    assert len(packed) < 100_000
+
+    async def bomb(_: web.Request) -> web.Response:
+        return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
+
+    error = failure(bomb)
+    assert (error.error_class, error.retriable) == ("provider_protocol", False)
+    assert "larger than" in error.message
+
+
+def test_a_compressed_body_is_read() -> None:
+    async def packed(_: web.Request) -> web.Response:
+        return web.Response(body=gzip.compress(b"hello"), headers={"Content-Encoding": "gzip"})
+
+    assert fetch(packed).text == "hello"
+
+
+def test_a_wrong_compression_breaks_the_protocol() -> None:
+    async def lie(_: web.Request) -> web.Response:
+        return web.Response(body=b"not gzip at all", headers={"Content-Encoding": "gzip"})
+
+    assert failure(lie).error_class == "provider_protocol"
+
+
+@pytest.mark.parametrize("url", ["no-scheme", "http://", "ftp://x/", "http://127.0.0.1:99999/"])
+def test_an_address_that_cannot_be_called_is_the_requests_fault(url: str) -> None:
+    async def work() -> None:
+        client = HttpClient(1)
+        try:
+            await client.send(HttpRequest("GET", url), timeout_ms=2_000)
+        finally:
+            await client.close()
+
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(work())
+    assert (caught.value.error_class, caught.value.retriable) == ("provider_request", False)
+
+
+def test_nobody_listening_may_be_tried_again() -> None:
+    async def work() -> None:
+        async with serving({}) as server:
+            url = server.url
+        client = HttpClient(1)
+        try:
+            await client.send(HttpRequest("GET", url), timeout_ms=5_000)
+        finally:
+            await client.close()
+
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(work())
+    assert (caught.value.error_class, caught.value.retriable) == ("provider_unavailable", True)
+
+
+def test_connections_are_used_again() -> None:
+    async def work() -> tuple[int, int]:
+        async with serving({"a": 1}) as server:
+            client = HttpClient(4)
+            for _ in range(20):
+                await client.send(HttpRequest("POST", server.url, {}, b"{}"), timeout_ms=5_000)
+            await client.close()
+            return len(server.seen), len(server.connections)
+
+    assert asyncio.run(work()) == (20, 1)
+
+
+def test_a_cancelled_call_ends_at_once() -> None:
+    async def work() -> None:
+        async with serving(hang) as server:
+            client = HttpClient(1)
+            call = asyncio.ensure_future(client.send(HttpRequest("GET", server.url), timeout_ms=60_000))
+            while not server.seen:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await client.close()
+
+    asyncio.run(asyncio.wait_for(work(), 10))

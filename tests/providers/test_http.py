@@ -1,0 +1,175 @@
+"""`http`: templates make the call, expressions read the reply."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenhand.errors import ProviderError
+from evenhand.model.exchange import Message, Request, Response, TestInfo, ToolCall, Usage
+from evenhand.model.provider import ProviderContext
+from evenhand.providers.http import Http
+from evenhand.template import Val
+from support.servers import Server, serving, status
+
+ASKED = Request(text="The capital?", vars={"lang": "en gb", "n": 3}, test=TestInfo(id="t"))
+
+
+def talk(
+    *replies: Any, asked: Request = ASKED, path: str = "/ask", **options: Any
+) -> tuple[Response, Server]:
+    async def work() -> tuple[Response, Server]:
+        async with serving(*replies) as server:
+            provider = Http(id="h", url=Val(server.url + path), **options)
+            session = provider.open(ProviderContext(directory=Path(), env={"TOKEN": "s3cret"}))
+            try:
+                return await session.complete(asked), server
+            finally:
+                await session.close()
+
+    return asyncio.run(work())
+
+
+def failure(*replies: Any, **options: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        talk(*replies, **options)
+    return caught.value
+
+
+def test_templates_make_the_call() -> None:
+    _, server = talk(
+        {"answer": "Paris"},
+        path="/ask?lang={{ lang | urlencode }}",
+        headers={"Authorization": Val("Bearer {{ env.TOKEN }}")},
+        body=Val({"question": "{{ prompt }}", "n": "{{ n }}", "plain": 1}),
+    )
+    (seen,) = server.seen
+    assert (seen.method, seen.path, seen.query) == ("POST", "/ask", {"lang": "en gb"})
+    assert seen.headers["authorization"] == "Bearer s3cret"
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.json == {"question": "The capital?", "n": "3", "plain": 1}
+
+
+def test_a_body_of_text_can_carry_any_value() -> None:
+    turns = (
+        Message(role="user", content="Hi"),
+        Message(role="assistant", content="", tool_calls=(ToolCall(name="f"),)),
+    )
+    _, server = talk(
+        {},
+        asked=Request(transcript=turns, test=TestInfo(id="t")),
+        body=Val('{"turns": {{ messages | tojson }}}'),
+    )
+    assert server.seen[0].json == {
+        "turns": [
+            {"role": "user", "content": "Hi"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": None, "name": "f", "arguments": None}],
+            },
+        ]
+    }
+    assert server.seen[0].headers["content-type"] == "application/json"
+
+
+def test_expressions_read_the_reply() -> None:
+    reply = {
+        "answer": {"city": "Paris"},
+        "meta": {"in": 5, "out": 2, "usd": 0.25, "name": "m-1"},
+        "calls": [{"name": "book", "arguments": {"seat": 1}}],
+    }
+    response, _ = talk(
+        reply,
+        output_expr="response.json.answer",
+        usage_expr="{'input_tokens': response.json.meta['in'], 'output_tokens': response.json.meta.out}",
+        cost_expr="response.json.meta.usd",
+        model_expr="response.json.meta.name",
+        tool_calls_expr="response.json.calls",
+    )
+    assert response.output == {"city": "Paris"}
+    assert response.usage == Usage(input_tokens=5, output_tokens=2)
+    assert (response.cost_usd, response.model) == (0.25, "m-1")
+    assert response.tool_calls == (ToolCall(name="book", arguments={"seat": 1}),)
+    assert response.raw == reply
+
+
+def test_without_an_expression_the_output_is_the_text() -> None:
+    response, _ = talk(status(200, "plain ✓"))
+    assert response.output == "plain ✓"
+    response, server = talk({"a": 1}, method="get")
+    assert response.output == '{"a": 1}'
+    assert server.seen[0].method == "GET"
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"output_expr": "response.json.nope"}, "`output_expr` does not fit"),
+        ({"usage_expr": "response.json.nope"}, "`usage_expr` does not fit"),
+        ({"usage_expr": "response.json.a"}, "`usage` must be an object"),
+        ({"cost_expr": "response.text"}, "`cost_usd` must be"),
+        ({"tool_calls_expr": "response.json.a"}, "`tool_calls` must be a list"),
+    ],
+)
+def test_an_expression_that_does_not_fit_breaks_the_protocol(options: dict[str, str], found: str) -> None:
+    error = failure({"a": 1}, **options)
+    assert (error.error_class, error.retriable) == ("provider_protocol", False)
+    assert found in error.message
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "error_class"),
+    [
+        ({"error": {"message": "rate limit"}}, {}, "provider_rate_limit"),
+        ({"error": "broken"}, {}, "provider_protocol"),
+        ({"fault": "down"}, {"error_expr": "response.json.fault"}, "provider_protocol"),
+        (status(503, "busy"), {}, "provider_unavailable"),
+    ],
+)
+def test_an_error_in_the_reply_is_never_an_output(
+    reply: Any, options: dict[str, str], error_class: str
+) -> None:
+    assert failure(reply, **options).error_class == error_class
+
+
+@pytest.mark.parametrize(
+    "reply", [{"error": None, "a": 1}, {"error": "", "a": 1}, {"error": False, "a": 1}, [1]]
+)
+def test_an_error_that_says_nothing_is_none(reply: Any) -> None:
+    talk(reply)
+    talk(reply, error_expr="response.json.fault")
+
+
+def test_an_error_that_is_no_field_of_a_custom_expression_is_data() -> None:
+    response, _ = talk({"error": "a word in the answer"}, error_expr="response.json.fault")
+    assert response.output == '{"error": "a word in the answer"}'
+
+
+def test_a_call_that_does_not_render_is_the_suites_fault() -> None:
+    error = failure({}, path="/{{ missing }}")
+    assert error.error_class == "render_failed"
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"url": Val("{{ x")}, ("url",)),
+        ({"url": Val("u"), "headers": {"A": Val("{% if %}")}}, ("headers", "A")),
+        ({"url": Val("u"), "body": Val({"a": ["{{ | }}"]})}, ("body", "a", 0)),
+        ({"url": Val("u"), "output_expr": "response.("}, ("output_expr",)),
+        ({"url": Val(" ")}, ("url",)),
+    ],
+)
+def test_what_can_never_work_is_found_at_load(options: dict[str, Any], path: tuple[str | int, ...]) -> None:
+    assert [problem.path for problem in Http(id="h", **options).problems(Path())] == [path]
+
+
+def test_only_a_provider_with_an_expression_reports_tool_calls() -> None:
+    plain = Http(id="h", url=Val("u"))
+    assert not plain.reports_tool_calls
+    assert msgspec.structs.replace(plain, tool_calls_expr="response.json.calls").reports_tool_calls

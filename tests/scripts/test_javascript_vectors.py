@@ -1,0 +1,221 @@
+"""The right answers of javascript.jsonl in tests/data/vectors; `native` goes before `per_doc` before `expected`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
+from evenhand.model.exchange import Request, Response, TestInfo, Usage
+from evenhand.model.outcome import Outcome
+from evenhand.model.suite import Case
+from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
+from evenhand.template import Scope, Val
+from support.assertions import ENGINE, build
+from support.scripts import judged_scripts, loaded
+from support.vectors import row_id, rows
+
+WAITING = {
+    "transform": "transforms",
+    "safe-mode": "safe mode",
+    "trace": "traces",
+    "assert-set": "groups of assertions",
+    "function-value": "callables of the library",
+    "csv": "columns of the other dialect",
+    "scoring-function": "a key of the other dialect",
+}
+"""Topics whose rows are about parts that are no script assertions, each with what they wait for."""
+
+ENGINE_GATE = "the embedded engine refuses what it lacks, even where the other host would say `undefined`"
+SYNTAX = "the single-line rule asks the engine what compiles, and is more lenient or stricter here"
+AT_LOAD = "what cannot be run is refused at load"
+DIALECT = "the row shows names or values of the other dialect"
+ELSEWHERE = "about the system around assertions: a provider's answer, vars, options of the other tool"
+SHAPE = "a value of the wrong shape fails, with its place"
+
+DIFFERENT = {
+    "nodecl-two-statements-num": SYNTAX,
+    "nodecl-assign-first": SYNTAX,
+    "decl-shadow-process": SYNTAX,
+    "ml-top-await": AT_LOAD,
+    "metric-number": AT_LOAD,
+    "config-number": AT_LOAD,
+    "config-zero": AT_LOAD,
+    "file-colon-name": "a name follows the first colon after an extension, so a folder or file may have one",
+    "file-py": "`type: python` runs Python files",
+    "file-py-gr": "`type: python` runs Python files",
+    "file-py-fn": "`type: python` runs Python files",
+    "err-type": "the embedded engine words the message of this TypeError its own way",
+    "ctx-vars-array-expands": ELSEWHERE,
+    "ctx-vars-json-file": ELSEWHERE,
+    "ctx-test-vars-vs-vars": ELSEWHERE,
+    "out-null": ELSEWHERE,
+    "py-none": ELSEWHERE,
+    "out-error-and-output": ELSEWHERE,
+    "proc-slow-timeout-env": ELSEWHERE,
+    "ctx-test-keys": DIALECT,
+    "ctx-presp": DIALECT,
+    "echo-context": DIALECT,
+    "ctx-provider-call": "`context.provider.callApi` is not available",
+    "rel-cwd": ENGINE_GATE,
+    "proc-chdir": ENGINE_GATE,
+    "env-dynamic-import": ENGINE_GATE,
+    "env-wasm": ENGINE_GATE,
+    "env-overwrite-json": "nothing leaks from one evaluation into another",
+    "env-proto-pollution": "nothing leaks from one evaluation into another",
+    "ns-emptystring": SHAPE,
+    "nf-ns-named-text": SHAPE,
+    "nf-ns-named-array": SHAPE,
+    "cr-circular-real": SHAPE,
+    "cr-many-mixed": DIALECT,
+    "gr-comment-number": "a field that grading results do not have is ignored",
+    "gr-assertion-string": "a field that grading results do not have is ignored",
+    "gr-frozen-template": "inline code is never a template",
+    "nf-overflow-sum": "a mean that overflows is an error of the case",
+    "out-error": ELSEWHERE,
+    "nf-weight0": "a number that is not finite fails, and weight 0 still gates",
+}
+"""Rows that end otherwise here, each with the reason."""
+
+
+def waits(row: dict[str, Any]) -> bool:
+    asserts = row.get("asserts") or [row.get("assert")]
+    return (
+        row.get("door") == "promptfoo"
+        or row["topic"] in WAITING
+        or any(not isinstance(a, dict) or "transform" in a or a["type"] == "assert-set" for a in asserts)
+    )
+
+
+ROWS = [pytest.param(row, id=row_id(row)) for row in rows("javascript") if not waits(row)]
+
+
+def evidence_of(row: dict[str, Any]) -> Evidence:
+    extra = row.get("response_extra") or {}
+    usage = extra.get("tokenUsage")
+    output = row["output"]
+    if isinstance(output, dict) and "$number" in output:
+        output = float(output["$number"])
+    response = Response(
+        output=output,
+        cost_usd=extra.get("cost"),
+        stop_reason=extra.get("finishReason"),
+        metadata=extra.get("metadata"),
+        log_probs=extra.get("logProbs"),
+        usage=Usage(
+            input_tokens=usage.get("prompt", 0), output_tokens=usage.get("total", 0) - usage.get("prompt", 0)
+        )
+        if usage
+        else None,
+    )
+    variables = row["vars"]
+    return Evidence(
+        response=response,
+        vars=variables,
+        engine=ENGINE,
+        scope=Scope(variables),
+        request=Request(text="Prompt for Ada", vars=variables, test=TestInfo(id="t")),
+        case=Case(id="t", vars={name: Val(value) for name, value in variables.items()}),
+        provider_id="table",
+    )
+
+
+def laid_out(row: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """The assertions of a row, with the files that they refer to written into a folder."""
+    text = json.dumps(row.get("asserts") or [row["assert"]])
+    for name, content in (row.get("files") or {}).items():
+        file = folder / name.replace("<ABS>", "abs")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    options: list[dict[str, Any]] = json.loads(text.replace("<ABS>", str(folder / "abs")))
+    return options
+
+
+def wanted(row: dict[str, Any]) -> dict[str, Any]:
+    documented = (row.get("doc") or {}).get("per_doc") or {}
+    if (row.get("doc") or {}).get("status") == "contradicts":
+        return dict(documented)
+    expected = dict(row["expected"])
+    if row["expected"].get("exact_nonfinite") or expected.get("score", 0) is None:
+        expected["score"] = 0
+    return {**expected, **documented}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_javascript_vector(row: dict[str, Any], tmp_path: Path) -> None:
+    problem = difference(row, tmp_path)
+    if row["id"] in DIFFERENT:
+        assert problem is not None, "this row is as it should be: take it off the list"
+    else:
+        assert problem is None, problem
+
+
+def difference(row: dict[str, Any], folder: Path) -> str | None:
+    """What of a row ends otherwise than it says, or None."""
+    native = row.get("native") or {}
+    made = [build(options) for options in laid_out(row, folder)]
+    assertions = [assertion for assertion in made if isinstance(assertion, Assertion)]
+    is_sound = len(assertions) == len(made) and all(
+        assertion.weight >= 0 and loaded(assertion, folder).returned is True for assertion in assertions
+    )
+    if native.get("status") == "load_error":
+        return None if not is_sound else "it loads"
+    if not is_sound and "native" not in row and row["expected"].get("failure_kind") == "error":
+        return None
+    if not is_sound and not (native.get("status") == "error" and len(assertions) == len(made)):
+        return f"it does not load: {made}, {[loaded(a, folder) for a in assertions]}"
+    outcomes = judged_scripts(assertions, evidence_of(row), folder)
+    if "status" in native:
+        return None if outcomes[0].status == native["status"] else f"{outcomes[0]}"
+    expected = wanted(row)
+    found = [
+        *_of_case(expected, native, outcomes, assertions, (row.get("test_extra") or {}).get("threshold"))
+    ]
+    if "components" in expected and not native:
+        for outcome, component in zip(outcomes, expected["components"], strict=False):
+            found += _of_one(component, outcome)
+    elif len(outcomes) == 1:
+        found += _of_one(expected, outcomes[0])
+    return "; ".join(found) or None
+
+
+def _of_one(expected: dict[str, Any], outcome: Outcome) -> list[str]:
+    found = []
+    if expected.get("pass") is not None and outcome.passed is not expected["pass"]:
+        found.append(f"pass is {expected['pass']}, got {outcome}")
+    if expected.get("score") is not None and (outcome.score or 0) != pytest.approx(
+        expected["score"], abs=1e-12
+    ):
+        found.append(f"score is {expected['score']}, got {outcome}")
+    if expected.get("reason_contains", "") not in outcome.reason:
+        found.append(f"reason has {expected['reason_contains']!r}, got {outcome.reason!r}")
+    reason = expected.get("reason")
+    verbatim = reason is not None and not reason.startswith(("Assertion passed", "Custom function"))
+    if verbatim and outcome.reason != reason:
+        found.append(f"reason is {reason!r}, got {outcome.reason!r}")
+    return found
+
+
+def _of_case(
+    expected: dict[str, Any],
+    native: dict[str, Any],
+    outcomes: list[Outcome],
+    assertions: list[Assertion],
+    threshold: float | None,
+) -> list[str]:
+    weighed = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True)]
+    try:
+        passes = case_passes(weighed, case_score(weighed), threshold)
+    except ScoreOverflow:
+        passes = False
+    if "case_status" in native:
+        return [] if passes is (native["case_status"] == "pass") else ["the case's verdict differs"]
+    if native or expected.get("case_pass") is None:
+        return []
+    if expected["case_pass"] is not passes:
+        return [f"the case passes: {expected['case_pass']}, got {outcomes}"]
+    return []
