@@ -315,3 +315,32 @@ def test_more_is_told_on_the_standard_error_where_it_is_asked_for(evenhand) -> N
     done = evenhand("-v", "run")
     assert "evenhand: loaded evenhand.yaml in " in done.err
     assert "evenhand: results go to " in done.err
+
+
+GENERATED = """\
+version: 1
+providers:
+  - id: app
+    type: exec
+    command: [python3, -c, "print('{\\"output\\": \\"x\\"}')"]
+    env: {APP_TOKEN: "${env:APP_TOKEN}"}
+defaults: {assert: [{type: equals, value: x}]}
+tests:
+  - generator: {command: [python3, -c, "print('{\\"id\\": \\"made\\"}')"]}
+"""
+
+
+def test_generated_cases_stay_where_results_name_them_and_settings_are_stored_as_written(
+    evenhand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APP_TOKEN", "s3cret-0123456789")
+    write_suite(GENERATED)
+    done = evenhand("run", "--format", "json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    (case,) = document["cases"]
+    place, _, _ = case["location"].partition(":")
+    assert Path(place).parent.name == "generated"
+    assert json.loads(Path(place).read_text(encoding="utf-8")) == {"id": "made"}
+    assert document["config_snapshot"]["providers"][0]["env"] == {"APP_TOKEN": "${env:APP_TOKEN}"}
+    assert "s3cret" not in done.out

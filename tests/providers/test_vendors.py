@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from evenhand.errors import ProviderError
+from evenhand.io.images import image_block
 from evenhand.model.exchange import AnswerForm, Message, Request, Response, TestInfo, Tool, ToolCall, Usage
 from evenhand.model.provider import ProviderContext
 from evenhand.providers.anthropic import Anthropic
@@ -19,6 +20,7 @@ from evenhand.providers.embeddings import Embeddings
 from evenhand.providers.openai import OpenAI
 from evenhand.providers.vendor import Overlay, VendorProvider
 from evenhand.template import Val
+from support.images import PNG
 from support.servers import Server, serving, status
 
 NO_ENV: Mapping[str, str] = {}
@@ -257,11 +259,10 @@ def test_embeddings_answer_with_a_vector() -> None:
 
 @pytest.mark.parametrize("cls", [OpenAI, Anthropic])
 def test_images_are_sent_as_data(cls: type[VendorProvider], tmp_path: Path) -> None:
-    (tmp_path / "dot.png").write_bytes(b"\x89PNG")
-    data = base64.b64encode(b"\x89PNG").decode()
-    turn = Message(
-        role="user", content=[{"type": "text", "text": "What?"}, {"type": "image", "file": "dot.png"}]
-    )
+    (tmp_path / "dot.png").write_bytes(PNG)
+    data = base64.b64encode(PNG).decode()
+    image_turn = image_block("dot.png", PNG, "image/png")
+    turn = Message(role="user", content=[{"type": "text", "text": "What?"}, image_turn])
     asked = Request(transcript=(turn,), test=TestInfo(id="t"))
     reply = OPENAI_REPLY if cls is OpenAI else ANTHROPIC_REPLY
     _, server = talk(cls(id="x", model="m"), asked, reply, folder=tmp_path)

@@ -27,6 +27,7 @@ class Anthropic(VendorProvider, tag="anthropic", frozen=True, kw_only=True):
     own_path: ClassVar[str] = "/v1/messages"
     own_auth: ClassVar[Auth] = "api_key"
     key_variables: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
+    takes_images: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: haiku
   type: anthropic

@@ -1,53 +1,14 @@
-"""Parts of turns and tool calls in the forms that vendors share. Pure but for `with_images`, which reads files."""
+"""Parts of turns and tool calls in the forms that vendors share. Pure."""
 
 from __future__ import annotations
 
-import base64
-import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.exchange import Message, ToolCall
 from evenhand.text.json_reader import NotJson, compact_json, read_json
-
-IMAGE_LIMIT = 20 * 1024 * 1024
-"""Bytes of an image."""
-
-
-def with_images(messages: Sequence[Message], directory: Path) -> list[Message]:
-    """The turns with each image block holding `media_type` and `data` (base64) in place of its file's name.
-
-    Raises `ProviderError` for an image that cannot be read.
-    """
-    return [
-        msgspec.structs.replace(m, content=[_with_image(b, directory) for b in m.content])
-        if isinstance(m.content, list)
-        else m
-        for m in messages
-    ]
-
-
-def _with_image(block: Any, directory: Path) -> Any:
-    if not isinstance(block, dict) or block.get("type") != "image":
-        return block
-    path = directory / str(block.get("file"))
-    media_type = mimetypes.guess_type(path.name)[0]
-    if media_type is None or not media_type.startswith("image/"):
-        raise ProviderError(f"{path.name!r} is not named like an image", ErrorClass.PROVIDER_REQUEST)
-    try:
-        with path.open("rb") as file:
-            data = file.read(IMAGE_LIMIT + 1)
-    except OSError as error:
-        message = f"image {path.name!r} cannot be read: {error.strerror}"
-        raise ProviderError(message, ErrorClass.PROVIDER_REQUEST) from None
-    if len(data) > IMAGE_LIMIT:
-        message = f"image {path.name!r} is larger than {IMAGE_LIMIT >> 20} MB"
-        raise ProviderError(message, ErrorClass.PROVIDER_REQUEST)
-    return {"type": "image", "media_type": media_type, "data": base64.b64encode(data).decode()}
 
 
 def blocks_of(message: Message) -> Iterator[Mapping[str, Any]]:

@@ -22,6 +22,7 @@ class OpenAI(VendorProvider, tag="openai", frozen=True, kw_only=True):
     own_url: ClassVar[str] = "https://api.openai.com/v1"
     own_path: ClassVar[str] = "/chat/completions"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    takes_images: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: small
   type: openai

@@ -13,11 +13,11 @@ from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status_class
+from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.reply import in_words
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import Provider, ProviderContext, Session
-from evenhand.providers.blocks import with_images
 from evenhand.providers.header_secrets import secrets_in
 from evenhand.providers.prices import Pricing, cost_usd, rates_of
 from evenhand.template import Engine, Scope, Val
@@ -188,7 +188,7 @@ class VendorSession:
 
     def __init__(self, provider: VendorProvider, context: ProviderContext, key: str | None) -> None:
         self._provider = provider
-        self._directory = context.directory
+        self._images = Images(context.directory)
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
         self._access = Access(key, context.engine, Scope({"env": dict(context.env)}))
         self._client = HttpClient(context.concurrency)
@@ -197,9 +197,7 @@ class VendorSession:
         """Put the question, read the answer. Raises `ProviderError`."""
         if self._provider.needs_prompt and not request.messages:
             raise ProviderError("a model needs a prompt, and the case has none", ErrorClass.PROVIDER_REQUEST)
-        if request.transcript is not None:
-            turns = tuple(with_images(request.transcript, self._directory))
-            request = msgspec.structs.replace(request, transcript=turns)
+        request = self._images.filled(request)
         call = self._provider.encode(request, self._access)
         reply = await self._client.send(call, timeout_ms=self._timeout_ms)
         return self._provider.decode(reply, request)
