@@ -22,7 +22,7 @@ def suite(tmp_path: Path) -> Path:
         {
             "secret.txt": "outside of all",
             "repo/.git/config": "",
-            "repo/shared/check.py": "",
+            "repo/common/check.py": "",
             "repo/secret.txt": "outside of the suite",
             "repo/evals/cases.yaml": "[]",
             "repo/evals/data/a.txt": "a",
@@ -155,8 +155,8 @@ def test_unusable_paths_are_refused(suite: Path, reference: str, message: str) -
 
 def test_code_may_come_from_the_repository_and_data_may_not(suite: Path) -> None:
     sandbox = Sandbox(suite, suite.parent)
-    assert sandbox.code_file("../shared/check.py").relative == "../shared/check.py"
-    assert "refuses to read outside the suite's folder" in refused(sandbox, "../shared/check.py")
+    assert sandbox.code_file("../common/check.py").relative == "../common/check.py"
+    assert "refuses to read outside the suite's folder" in refused(sandbox, "../common/check.py")
 
 
 def test_code_outside_the_repository_is_refused(suite: Path) -> None:
@@ -166,13 +166,13 @@ def test_code_outside_the_repository_is_refused(suite: Path) -> None:
 
 def test_code_without_a_repository_stays_in_the_folder(suite: Path) -> None:
     with pytest.raises(SuiteError, match="outside the suite's folder"):
-        Sandbox(suite).code_file("../shared/check.py")
+        Sandbox(suite).code_file("../common/check.py")
 
 
 def test_code_is_looked_up_beside_the_file_that_names_it(suite: Path) -> None:
     sandbox = Sandbox(suite, suite.parent)
-    found = sandbox.code_file("check.py", beside=suite / ".." / "shared")
-    assert (found.path, found.relative) == (suite.parent / "shared/check.py", "../shared/check.py")
+    found = sandbox.code_file("check.py", beside=suite / ".." / "common")
+    assert (found.path, found.relative) == (suite.parent / "common/check.py", "../common/check.py")
 
 
 def test_allowed_folders_widen_data_and_code(suite: Path, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_variables_with_secret_looking_names_are_secret(name: str) -> None:
             "TOKENIZERS_MODE",
             "PUBLIC_KEY",
             "AUTHOR",
-            "COMPASS",
+            "ENCOMPASS",
             "PASSENGER",
         ),
     ],
