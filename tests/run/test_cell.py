@@ -268,3 +268,22 @@ def test_provider_that_cannot_be_opened_fails_every_cell_for_that_reason(tmp_pat
     assert [(r.status, r.error_class, r.error) for r in results] == [
         ("error", "exec_failed", "cannot be opened")
     ] * 2
+
+
+def test_session_that_fails_to_close_does_not_keep_the_others_open(tmp_path: Path) -> None:
+    class Stuck(FakeSession):
+        async def close(self) -> None:
+            raise RuntimeError("cannot be closed")
+
+    providers = tuple(Silent(id=name) for name in ("one", "two", "three"))
+    loaded = suite(tmp_path, [], providers=providers)
+    sessions = {"one": FakeSession([]), "two": Stuck([]), "three": FakeSession([])}
+
+    async def work() -> None:
+        async with Services(loaded, loaded.providers, sessions=sessions):
+            pass
+
+    with pytest.raises(RuntimeError, match="cannot be closed"):
+        asyncio.run(work())
+    assert sessions["one"].closed
+    assert sessions["three"].closed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -64,12 +65,12 @@ class Services:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            for line in (*self._lines.values(), *self._grader_lines.values()):
-                await line.session.close()
-        finally:
+        # A stack closes the others too where closing one of them fails.
+        async with AsyncExitStack() as closing:
             if self._scripts is not None:
-                await self._scripts.close()
+                closing.push_async_callback(self._scripts.close)
+            for line in (*self._grader_lines.values(), *self._lines.values()):
+                closing.push_async_callback(line.session.close)
 
     async def judge_scripts(self, assertions: Sequence[Assertion], evidence: Evidence) -> Sequence[Outcome]:
         """The outcomes of a case's script assertions. The first call opens what scripts need."""
