@@ -203,8 +203,14 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    with progress or contextlib.nullcontext():
-        return asyncio.run(run())
+    at_first = signal.getsignal(signal.SIGTERM)
+    try:
+        with progress or contextlib.nullcontext():
+            return asyncio.run(run())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None  # ended before there was a run to keep
+    finally:
+        signal.signal(signal.SIGTERM, at_first)
 
 
 def _end_cleanly_on_terminate() -> None:

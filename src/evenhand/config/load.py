@@ -111,6 +111,8 @@ class _Loading:
         root = Place(self.findings, composed.origin)
         document = _without_free_keys(composed.value or {})
         written = read_settings(document, root, self.files, self.environ)
+        if self.running.confined and written.servers:
+            root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
         self.scripts.report()
@@ -125,6 +127,7 @@ class _Loading:
             prompts=parts.prompts,
             cases=reading.cases,
             tools=written.tools,
+            servers=written.servers,
             env=env,
             runner=written.runner,
             engine=self.engine,
@@ -236,7 +239,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
     defaults = written.defaults
     return {
         "prompts": digest_of(prompts, written.tools),
-        "providers": digest_of(parts.providers),
+        "providers": digest_of(parts.providers, *written.servers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
         "grader": digest_of(parts.graders),
