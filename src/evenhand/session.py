@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Protocol
 
 import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
+from evenhand.cache.answers import AnswerCache
+from evenhand.cache.opening import cache_directory, open_cache
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
+from evenhand.model.caching import StoreEmptyOutputs
 from evenhand.model.provider import Session
 from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
@@ -54,6 +58,16 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Ask nobody else where a provider fails or refuses."""
     fallback_on_empty_reason: tuple[str, ...] | None = None
     """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
+    no_cache: bool = False
+    """Put every question anew, and keep no answer."""
+    cache_only: bool = False
+    """Use kept answers alone: nothing is called, and an answer that is not kept is a `cache_miss`."""
+    no_grader_cache: bool = False
+    """Ask graders anew, whatever the suite says."""
+    cache_dir: str | None = None
+    """Folder of the kept answers, instead of `EVENHAND_CACHE_DIR` or the one in the state folder."""
+    store_empty_outputs: StoreEmptyOutputs | None = None
+    """Which empty answers are kept, instead of what the suite says."""
     resume: bool = False
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
@@ -96,14 +110,15 @@ async def execute_run(
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
-    redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 else suite.servers, suite.directory):
+    redactor = _redactor(plan, sessions or {}, options)
+    cache = _cache(suite, options, store, redactor)
+    async with serving(() if total == 0 or options.cache_only else suite.servers, suite.directory):
         run = resumed or _new_run(suite, plan, total)
         writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions, cache)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
@@ -125,16 +140,32 @@ def _reopened(run: Run, store: RunStore, redactor: Redactor, fold: SummaryFold) 
     return store.reopen(run.run_id, redactor=redactor)
 
 
-def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
+def _redactor(plan: Plan, sessions: Mapping[str, Session], options: RunOptions) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
-    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if not options.cache_only:
+        missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
+    if plan.suite.cache.http is not None and plan.suite.cache.http.token_env:
+        named.add(plan.suite.cache.http.token_env)
     written = {value for provider in called for value in provider.secrets(plan.suite.env)}
     return EnvironmentRedactor(os.environ, named=named, further=written)
+
+
+def _cache(suite: Suite, options: RunOptions, store: RunStore, redactor: Redactor) -> AnswerCache | None:
+    """The kept answers of the run; None where there are none. Raises `UsageError`."""
+    if options.no_cache:
+        return None
+    state = None if store.path is None else store.path.parent
+    directory = cache_directory(options.cache_dir, os.environ, state)
+    if directory is None:
+        if options.cache_only:
+            raise UsageError("a run in memory keeps no answers that could be used alone; name a `cache_dir`")
+        return None
+    return open_cache(directory, suite.cache, redactor, only=options.cache_only)
 
 
 def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:
@@ -151,6 +182,7 @@ async def _execute(
     max_failures: int | None,
     observer: Observer | None,
     sessions: Mapping[str, Session] | None,
+    cache: AnswerCache | None,
 ) -> RunStatus:
     failures = 0
 
@@ -169,7 +201,10 @@ async def _execute(
             await asyncio.sleep(0.005)
 
     try:
-        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
+        async with (
+            _closing(cache),
+            Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions, cache=cache) as services,
+        ):
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         return RunStatus.INTERRUPTED
@@ -177,6 +212,15 @@ async def _execute(
         raise _first_expected(group) from None
     stopped = max_failures is not None and failures >= max_failures
     return RunStatus.STOPPED if stopped else RunStatus.FINISHED
+
+
+@contextlib.asynccontextmanager
+async def _closing(cache: AnswerCache | None) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        if cache is not None:
+            await cache.close()
 
 
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
@@ -187,6 +231,9 @@ def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
 
 def _check_options(options: RunOptions) -> None:
     """Hold the options to their types and bounds, which a constructor does not. Raises `UsageError`."""
+    if options.cache_only and (options.no_cache or options.no_grader_cache):
+        other = "no cache" if options.no_cache else "no grader cache"
+        raise UsageError(f"cache only: contradicts `{other}`; give one of the two")
     for field in msgspec.structs.fields(RunOptions):
         value = getattr(options, field.name)
         try:
@@ -207,14 +254,19 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
         )
         if value is not None
     }
-    if options.no_fallback:
+    if options.no_fallback or options.cache_only:
         changed["fallback"] = False
     runner = msgspec.structs.replace(suite.runner, **changed)
     if options.retries is not None:
         runner = msgspec.structs.replace(
             runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)
         )
-    return msgspec.structs.replace(suite, runner=runner)
+    cache = suite.cache
+    if options.no_grader_cache:
+        cache = msgspec.structs.replace(cache, grader=False)
+    if options.store_empty_outputs is not None:
+        cache = msgspec.structs.replace(cache, store_empty_outputs=options.store_empty_outputs)
+    return msgspec.structs.replace(suite, runner=runner, cache=cache)
 
 
 def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evenhand.model.caching import CacheSettings
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.suite import Runner, Server
 
@@ -248,6 +249,7 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
+    cache: Annotated[CacheSettings, _described("How answers are kept and used again.")] = CacheSettings()
 
 
 def with_long_forms(runner: Any) -> Any:

@@ -130,6 +130,7 @@ class _Loading:
             servers=written.servers,
             env=env,
             runner=written.runner,
+            cache=written.cache,
             engine=self.engine,
             graders=parts.graders,
             has_graded_cases=reading.has_graded_cases,

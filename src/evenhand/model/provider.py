@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
 import msgspec
 
 from evenhand.errors import Problem
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.registry import Registry
 from evenhand.template import Engine
+
+Keyer = Callable[[Request], Json]
+"""Makes the canonical view of what a provider would send for a question: what its answer depends on, without
+credentials and without anything that differs from machine to machine. Raises `ClassifiedError` where the question
+cannot be put."""
 
 
 class Session(Protocol):
@@ -60,6 +65,25 @@ class Provider(
         bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
     ] = False
 
+    cache: Annotated[
+        bool | None,
+        msgspec.Meta(
+            description="Whether answers are kept and used again; by default for all types that are not called "
+            "in this process."
+        ),
+    ] = None
+    cache_salt: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Text that separates kept answers, as the version of what is tested; "
+            "`$digest: <pattern>` stands for the content of files."
+        ),
+    ] = None
+
+    keeps_answers: ClassVar[bool] = True
+    """Whether answers of this type are kept unless the suite says otherwise."""
+    needs_no_call: ClassVar[bool] = False
+    """Whether answering neither leaves this process nor runs anybody's code."""
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
     takes_images: ClassVar[bool] = False
@@ -94,6 +118,19 @@ class Provider(
         `env` are the environment variables that its templates see.
         """
         return iter(())
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether answers are kept and used again."""
+        return self.keeps_answers if self.cache is None else self.cache
+
+    def keyer(self, context: ProviderContext) -> Keyer | None:
+        """What makes the questions under which answers are kept; None for a type whose answers cannot be."""
+        return None
+
+    def priced(self, response: Response) -> Response:
+        """A kept answer with what it would cost today."""
+        return response
 
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.

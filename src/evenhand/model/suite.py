@@ -11,6 +11,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.caching import CacheSettings
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
@@ -184,6 +185,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     runner: Runner = Runner()
     engine: Engine
     graders: Graders = Graders()
+    cache: CacheSettings = CacheSettings()
     has_graded_cases: bool = True
     """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()

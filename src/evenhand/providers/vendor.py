@@ -16,11 +16,13 @@ from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status
 from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.reply import in_words
-from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import Provider, ProviderContext, Session
+from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.provider import Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
+from evenhand.providers.keying import digest_unless_faithful, keyed_headers, placeholders
 from evenhand.providers.prices import Pricing, cost_usd, rates_of
 from evenhand.template import Engine, Scope, Val
+from evenhand.text.canonical import canonical
 from evenhand.text.excerpt import clipped
 from evenhand.text.json_reader import NotJson, read_json
 
@@ -112,6 +114,37 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             problems.append(Problem(f"an address is needed, found {self.base_url!r}", ("base_url",), hint))
         return problems
 
+    def keyer(self, context: ProviderContext) -> Keyer | None:
+        """Method, path, headers and body of the call: the same for whatever host and key it goes to and with."""
+        try:
+            shown = self.access(None, context.engine, placeholders(context.env))
+            real = self.access(None, context.engine, context.env) if context.env else shown
+        except TemplateError:
+            return None  # opening it fails for the same reason
+        base = len((self.base_url or self.own_url).rstrip("/"))
+        fixed = {
+            "transport": "http",
+            "method": "POST",
+            "path": shown.url[base:],
+            "headers": keyed_headers(shown.headers),
+        }
+        digest = digest_unless_faithful(_texts(shown), _texts(real), context.env)
+        if digest is not None:
+            fixed["env_digest"] = digest
+        images = Images(context.directory)
+
+        def asked(request: Request) -> Json:
+            body = self.body(images.named(request))
+            return {**fixed, "body": merged(body, shown.body) if shown.body else body}
+
+        return asked
+
+    def priced(self, response: Response) -> Response:
+        """The response with what its tokens cost today."""
+        cost = cost_usd(response.usage, rates_of(self.model, self.pricing))
+        is_same = cost is None or cost == response.cost_usd
+        return response if is_same else msgspec.structs.replace(response, cost_usd=cost)
+
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls. Raises `ProviderError` without a key."""
         key = next((os.environ[n].strip() for n in self.credentials if os.environ.get(n, "").strip()), None)
@@ -174,8 +207,7 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
         except (KeyError, IndexError, TypeError, AttributeError) as fault:
             message = f"the answer is not of the form of this API: {type(fault).__name__} {fault}"
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=answer) from None
-        cost = cost_usd(response.usage, rates_of(self.model, self.pricing))
-        return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
+        return self.priced(response)
 
 
 class Access(NamedTuple):
@@ -184,6 +216,11 @@ class Access(NamedTuple):
     url: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+
+
+def _texts(access: Access) -> list[str]:
+    headers = keyed_headers(access.headers)
+    return [access.url, canonical(headers).decode(), canonical(access.body).decode("utf-8", "surrogatepass")]
 
 
 def _rendered(values: Mapping[str, Val], engine: Engine, scope: Scope) -> dict[str, Any]:

@@ -18,11 +18,12 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt
-from evenhand.run.call import CallFailed, call
+from evenhand.run.cached_call import answer
+from evenhand.run.call import CallFailed
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
 from evenhand.run.grading import grade_with
-from evenhand.run.plan import Cell, fallback_chain
+from evenhand.run.plan import Cell, fallback_chain, needs_fresh_call
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
 from evenhand.run.services import Services
@@ -78,13 +79,20 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.request = request
     provider, timeout_ms = cell.provider, suite.runner.timeout_ms
     if provider.fallback and (chain := fallback_chain(suite, case, provider)):
-        answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
-        response, progress.fallback_attempts = answer.response, answer.attempts
-        if answer.provider is not provider:
-            provider = answer.provider
+        found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
+        response, progress.fallback_attempts = found.response, found.attempts
+        if found.provider is not provider:
+            provider = found.provider
             progress.answered_by = provider.id
     else:
-        response = await call(services.line(provider.id), request, services, timeout_ms=timeout_ms)
+        response = await answer(
+            services.line(provider.id),
+            request,
+            services,
+            timeout_ms=timeout_ms,
+            fresh=services.cache is not None and needs_fresh_call(case),
+            case_salt=case.cache_salt,
+        )
     evidence = Evidence(
         response=response,
         vars=progress.vars,
@@ -141,6 +149,7 @@ def _judged(
         latency_ms=response.latency_ms,
         attempts=response.attempts,
         cached=response.cached,
+        cache_key=response.cache_key,
         raw=response.raw,
         metadata=response.metadata,
         unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),

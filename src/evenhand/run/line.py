@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from evenhand.errors import ErrorClass, ProviderError
-from evenhand.model.provider import Provider, Session
+from evenhand.model.provider import Keyer, Provider, Session
 from evenhand.run.limiter import RateLimiter
 
 log = logging.getLogger("evenhand")
@@ -17,6 +17,9 @@ class Line:
 
     def __init__(self, provider: Provider, session: Session, limiter: RateLimiter | None) -> None:
         self.name = provider.name
+        self.provider = provider
+        self.keyer: Keyer | None = None
+        """Makes the questions under which answers are kept; None where they are not."""
         self.session = session
         self.limiter = limiter
         at_once = provider.calls_at_once

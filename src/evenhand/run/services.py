@@ -25,9 +25,11 @@ from evenhand.run.limiter import RateLimiter
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
+from evenhand.text.json_reader import compact_json
 from evenhand.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
+    from evenhand.cache.answers import AnswerCache
     from evenhand.scripts.judge import ScriptJudge
 
 
@@ -42,12 +44,17 @@ class Services:
         clock: Clock | None = None,
         grade: Grade | None = None,
         sessions: Mapping[str, Session] | None = None,
+        cache: AnswerCache | None = None,
         random_share: Callable[[], float] = random.random,
     ) -> None:
-        """`sessions` replaces the session of a provider by id; tests pass fakes."""
+        """`sessions` replaces the session of a provider by id, whose answers are then not kept; tests pass fakes.
+
+        `cache` holds kept answers; it is closed by whoever made it.
+        """
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
+        self.cache = cache
         self.random_share = random_share
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
@@ -102,14 +109,30 @@ class Services:
             env=self.suite.env,
         )
         limiter = RateLimiter(runner.rate_limit.rps, self.clock) if runner.rate_limit else None
-        return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter)
+        given = self._given.get(provider.id)
+        line = Line(provider, given or _opened(provider, context), limiter)
+        if self.cache is not None and given is None and provider.is_cached:
+            line.keyer = provider.keyer(context)
+        return line
 
     def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
         """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""
         reason = empty_reason(response)
-        if reason is None and any(pattern.search(evidence.text) for pattern in self._refusals):
+        if reason is None and self._refusals and self._is_refusal(evidence.text):
             return "refusal"
         return reason
+
+    def reason_for_emptiness(self, response: Response) -> str | None:
+        """The same where there is no evidence yet."""
+        reason = empty_reason(response)
+        if reason is None and self._refusals:
+            output = response.output
+            if self._is_refusal(output if isinstance(output, str) else compact_json(output)):
+                return "refusal"
+        return reason
+
+    def _is_refusal(self, text: str) -> bool:
+        return any(pattern.search(text) for pattern in self._refusals)
 
     def digests(self, cell: Cell) -> dict[str, str]:
         """What the cell's question and checks were, so that runs can tell which of them changed."""
