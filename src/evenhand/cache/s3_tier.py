@@ -47,7 +47,7 @@ class S3Tier:
                 retry_config={"max_retries": 1},
                 **options,
             )
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (the library raises its own and built-in kinds)
             raise UsageError(f"`cache.s3`: {str(error)[:_IN_MESSAGES]}") from None
 
     async def get(self, key: str) -> bytes | None:

@@ -47,7 +47,7 @@ def _is_inside(path: str, directory: str) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _digest(path: str, modified_ns: int, size: int) -> str:
+def _digest(path: str, modified_ns: int, size: int) -> str:  # noqa: ARG001  (part of the memory's key)
     if size > MAX_FILE_BYTES:
         return f"{size} bytes"
     with open(path, "rb", opener=_without_waiting) as file:
