@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from evenhand.compare.pins import pinned
 from evenhand.compare.run_file import read_run_file
 from evenhand.errors import UsageError
 from evenhand.model.result import Run, RunStatus
@@ -20,6 +21,9 @@ BRANCH = "branch:"
 
 MAX_BRANCH_RUNS = 20
 """Runs that a branch's composite is put together from, at most."""
+
+BASELINE = "baseline"
+"""Reference to the run that somebody named the suite's baseline."""
 
 NONE = "none"
 """Reference to no baseline at all."""
@@ -90,12 +94,21 @@ def resolve(
         if found is None:
             raise NothingYet("there is no run of this suite yet; start one with `evenhand run`")
         return Reference(found.run_id, (found,), store)
+    if text == BASELINE:
+        return _pinned(store, suite, without)
     path = Path(text)
     if _looks_like_path(text) or _is_file(path):
         run, held = read_run_file(path)
         return Reference(text, (run,), held)
     run = store.find(text)
     return Reference(run.run_id, (run,), store)
+
+
+def _pinned(store: RunStore, suite: SuiteIdentity | None, without: str | None) -> Reference:
+    named = pinned(store.path.parent, suite.path) if store.path is not None and suite is not None else None
+    if named is None:
+        raise NothingYet("no baseline is named for this suite; name one with `evenhand baseline set RUN`")
+    return resolve(named, store, suite=suite, without=without)
 
 
 def _branch(text: str, store: RunStore, suite: SuiteIdentity | None, without: str | None) -> Reference:

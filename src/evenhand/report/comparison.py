@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evenhand.model.comparison import Comparison, GateResult, GateVerdict
+from evenhand.model.result import Run
 from evenhand.report.figures import counted, most_frequent, percent
 
 
@@ -61,6 +62,18 @@ def _detectable(comparison: Comparison) -> str:
 def chance(p_value: float) -> str:
     """A p-value, never as nought."""
     return "< 0.0001" if p_value < 0.0001 else f"= {p_value:.4f}" if p_value < 0.01 else f"= {p_value:.3f}"
+
+
+def run_lines(run: Run) -> Iterator[str]:
+    """What a run's report says of its baseline and its gate; nothing where it has neither."""
+    if run.gate is not None:
+        yield gate_sentence(run.gate)
+    if run.comparison is not None:
+        found = ", ".join(f"{count:,} {name}" for name, count in counts(run.comparison))
+        yield f"against {run.comparison.base}: {found}"
+        yield from figures(run.comparison)
+    elif run.baseline_note:
+        yield f"not compared with {run.baseline}: {run.baseline_note}"
 
 
 def gate_sentence(gate: GateResult) -> str:

@@ -16,7 +16,7 @@ from evenhand.report.figures import counted
 from evenhand.report.formats import Page
 from evenhand.report.labels import asked_with
 from evenhand.report.md import cell as md_cell
-from evenhand.report.md import code
+from evenhand.report.md import code, plain
 from evenhand.report.screen import Part, Screen
 
 OUTPUT_CHANGED = "output_changed"
@@ -99,7 +99,7 @@ def markdown(
     sign = "❌" if comparison.newly_failing else "✅"
     out.write(f"## {sign} {code(comparison.base)} → {code(comparison.head)}\n\n")
     out.write("- " + ", ".join(f"{count:,} {name}" for name, count in counts(comparison)) + "\n")
-    out.writelines(f"- {md_plain(text)}\n" for text in figures(comparison))
+    out.writelines(f"- {plain(text)}\n" for text in figures(comparison))
     for section in sections:
         out.write(f"\n### {TITLES[section.name].capitalize()} ({section.total:,})\n\n")
         out.write("| test | asked with | verdict | differs | what was found | output |\n")
@@ -120,11 +120,6 @@ def _markdown_row(change: ChangedCase, whole: bool) -> str:
     moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
     asked = md_cell(asked_with(diff.cell, repeated=False))
     return f"| {md_cell(diff.cell.test_id)} | {asked} | {moves} | {', '.join(diff.causes)} | {found} | {output} |\n"
-
-
-def md_plain(text: str) -> str:
-    """A sentence of ours that may hold names from outside, as text that Markdown does not read."""
-    return code(text) if any(sign in text for sign in "<>|`*[]_@") else text
 
 
 def document(
