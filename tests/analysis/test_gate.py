@@ -9,7 +9,7 @@ import pytest
 from evenhand.analysis.gate import judge_gate
 from evenhand.analysis.verdict import exit_code
 from evenhand.errors import ErrorClass, ExitCode
-from evenhand.model.comparison import Comparison, Gate, GateMode, GateVerdict, OnInconclusive
+from evenhand.model.comparison import Comparison, Gate, GateVerdict
 from evenhand.model.result import Summary
 
 REGRESSED, HOLDS, UNKNOWN = GateVerdict.REGRESSED, GateVerdict.NOT_REGRESSED, GateVerdict.NOT_ENOUGH_EVIDENCE
@@ -29,14 +29,14 @@ def against(**fields: Any) -> Comparison:
     [
         (Gate(), against(), HOLDS),
         (Gate(), against(newly_failing=1), REGRESSED),
-        (Gate(mode=GateMode.BUDGET, max_regressions=2), against(newly_failing=2), HOLDS),
-        (Gate(mode=GateMode.BUDGET, max_regressions=2), against(newly_failing=3), REGRESSED),
-        (Gate(mode=GateMode.SIGNIFICANT), against(worse=0), HOLDS),
-        (Gate(mode=GateMode.SIGNIFICANT), against(worse=3, better=4, p_value=1.0), HOLDS),
-        (Gate(mode=GateMode.SIGNIFICANT), against(worse=3, better=1, p_value=0.6), UNKNOWN),
-        (Gate(mode=GateMode.SIGNIFICANT), against(worse=9, better=1, p_value=0.02), REGRESSED),
-        (Gate(mode=GateMode.SIGNIFICANT, alpha=0.01), against(worse=9, better=1, p_value=0.02), UNKNOWN),
-        (Gate(mode=GateMode.SIGNIFICANT), against(cases=5, pairs=5), UNKNOWN),
+        (Gate(mode="budget", max_regressions=2), against(newly_failing=2), HOLDS),
+        (Gate(mode="budget", max_regressions=2), against(newly_failing=3), REGRESSED),
+        (Gate(mode="significant"), against(worse=0), HOLDS),
+        (Gate(mode="significant"), against(worse=3, better=4, p_value=1.0), HOLDS),
+        (Gate(mode="significant"), against(worse=3, better=1, p_value=0.6), UNKNOWN),
+        (Gate(mode="significant"), against(worse=9, better=1, p_value=0.02), REGRESSED),
+        (Gate(mode="significant", alpha=0.01), against(worse=9, better=1, p_value=0.02), UNKNOWN),
+        (Gate(mode="significant"), against(cases=5, pairs=5), UNKNOWN),
         (Gate(), against(unchanged=0, added=7), UNKNOWN),
         (Gate(min_pass_rate=0.85), None, HOLDS),
         (Gate(min_pass_rate=0.9), None, UNKNOWN),
@@ -61,7 +61,7 @@ def test_a_gate_without_anything_to_look_at_leaves_the_rule_that_every_case_must
 
 
 def test_too_little_evidence_can_be_accepted() -> None:
-    result = judge_gate(Gate(min_pass_rate=0.9, on_inconclusive=OnInconclusive.PASS), SUMMARY, None)
+    result = judge_gate(Gate(min_pass_rate=0.9, on_inconclusive="pass"), SUMMARY, None)
     assert result is not None
     assert result.verdict is UNKNOWN
     assert exit_code(SUMMARY, gate=result) is ExitCode.OK

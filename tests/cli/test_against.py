@@ -14,17 +14,14 @@ CASES = 10
 
 def write(wrong: int = 0, head: str = "", cases: int = CASES) -> None:
     """A suite of which the first `wrong` cases fail."""
-    tests = "".join(
-        f'  - {{id: "t{i}", vars: {{a: "{"no" if i < wrong else "yes"}", n: {i}}}, assert: [{{type: equals, value: "yes"}}]}}\n'
-        for i in range(cases)
-    )
-    Path("evenhand.yaml").write_text(
-        f"version: 1\nsuite: gated\n{head}providers: [{{id: parrot, type: echo}}]\n"
-        f'prompts: [{{id: say, template: "{{{{ a }}}}{{{{ '
-        " if n else "
-        ' }}}}"}}]\ntests:\n{tests}',
-        encoding="utf-8",
-    )
+    lines = ["version: 1", "suite: gated", *head.splitlines(), "providers: [{id: parrot, type: echo}]"]
+    lines += ['prompts: [{id: say, template: "{{ a }} {{ n }}"}]', "tests:"]
+    for i in range(cases):
+        answer = "no" if i < wrong else "yes"
+        lines.append(
+            f'  - {{id: "t{i}", vars: {{a: "{answer}", n: {i}}}, assert: [{{type: contains, value: "yes"}}]}}'
+        )
+    Path("evenhand.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def document(evenhand, *words: str) -> tuple[int, dict]:

@@ -8,10 +8,8 @@ from evenhand.analysis.paired import fewest_changes
 from evenhand.model.comparison import (
     Comparison,
     Gate,
-    GateMode,
     GateResult,
     GateVerdict,
-    OnInconclusive,
 )
 from evenhand.model.result import Summary
 
@@ -38,7 +36,7 @@ def judge_gate(gate: Gate, summary: Summary, comparison: Comparison | None) -> G
 
 def gate_is_inconclusive(result: GateResult) -> bool:
     """Whether the run must not end as passed for want of evidence."""
-    return result.verdict is _UNKNOWN and result.on_inconclusive is OnInconclusive.FAIL
+    return result.verdict is _UNKNOWN and result.on_inconclusive == "fail"
 
 
 def _findings(gate: Gate, summary: Summary, comparison: Comparison | None) -> Iterable[Finding]:
@@ -51,7 +49,7 @@ def _findings(gate: Gate, summary: Summary, comparison: Comparison | None) -> It
             == 0
         ):
             yield _UNKNOWN, f"no case of this run is in {comparison.base}"
-        elif gate.mode is GateMode.SIGNIFICANT:
+        elif gate.mode == "significant":
             yield _significant(gate, comparison)
         else:
             yield _counted(gate, comparison)
@@ -60,7 +58,7 @@ def _findings(gate: Gate, summary: Summary, comparison: Comparison | None) -> It
 
 
 def _counted(gate: Gate, comparison: Comparison) -> Finding:
-    allowed = gate.max_regressions if gate.mode is GateMode.BUDGET else 0
+    allowed = gate.max_regressions if gate.mode == "budget" else 0
     count = comparison.newly_failing
     text = f"{count:,} newly failing, {allowed:,} allowed, against {comparison.base}"
     return (_REGRESSED if count > allowed else _HOLDS), text

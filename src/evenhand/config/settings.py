@@ -10,7 +10,7 @@ from evenhand.config.document import SUPPORTED_VERSION, WrittenSuite, with_long_
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
-from evenhand.model.comparison import Gate, GateMode
+from evenhand.model.comparison import Gate
 from evenhand.model.exchange import Tool
 from evenhand.model.suite import Server
 
@@ -64,9 +64,9 @@ def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
 
 
 def _check_gate(gate: Gate | None, place: Place) -> None:
-    if gate is not None and gate.max_regressions and gate.mode is not GateMode.BUDGET:
+    if gate is not None and gate.max_regressions and gate.mode != "budget":
         place.inside("max_regressions").report(
-            f"the mode {gate.mode.value!r} does not count regressions", "write `mode: budget`, or remove it"
+            f"the mode {gate.mode!r} does not count regressions", "write `mode: budget`, or remove it"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -58,19 +58,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """What else had changed, over the cells whose verdict or output changed."""
 
 
-class GateMode(enum.StrEnum):
-    """What counts as having got worse."""
+GateMode = Literal["any", "significant", "budget"]
+"""What counts as having got worse."""
 
-    ANY = "any"
-    SIGNIFICANT = "significant"
-    BUDGET = "budget"
-
-
-class OnInconclusive(enum.StrEnum):
-    """What a run that shows too little ends as."""
-
-    FAIL = "fail"
-    PASS = "pass"
+OnInconclusive = Literal["fail", "pass"]
+"""What a run that shows too little ends as."""
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -82,7 +74,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             description="`any`: one regression is too many; `significant`: more regressions than chance explains; "
             "`budget`: more than `max_regressions`."
         ),
-    ] = GateMode.ANY
+    ] = "any"
     alpha: Annotated[
         float, Meta(gt=0, lt=1, description="Chance of a false alarm that `significant` accepts.")
     ] = 0.05
@@ -96,7 +88,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     on_inconclusive: Annotated[
         OnInconclusive,
         Meta(description="Whether not enough evidence ends the run with exit code 2 (`fail`) or 0 (`pass`)."),
-    ] = OnInconclusive.FAIL
+    ] = "fail"
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -121,7 +113,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     verdict: GateVerdict
     reasons: tuple[str, ...]
-    on_inconclusive: OnInconclusive = msgspec.field(default_factory=lambda: OnInconclusive.FAIL)
+    on_inconclusive: OnInconclusive = msgspec.field(default_factory=lambda: "fail")
 
     @property
     def words(self) -> str:
