@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -50,6 +50,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
     timeout_ms: Annotated[float, Meta(gt=0)] | None = None
+    no_fallback: bool = False
+    """Ask nobody else where a provider fails or refuses."""
+    fallback_on_empty_reason: tuple[str, ...] | None = None
+    """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
     resume: bool = False
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
@@ -165,7 +169,7 @@ async def _execute(
             await asyncio.sleep(0.005)
 
     try:
-        async with Services(suite, plan.providers, sessions=sessions) as services:
+        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         return RunStatus.INTERRUPTED
@@ -194,11 +198,17 @@ def _check_options(options: RunOptions) -> None:
 
 def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
     """The suite with the options that a caller set over the suite's own."""
-    changed = {
+    changed: dict[str, Any] = {
         name: value
-        for name, value in (("concurrency", options.concurrency), ("timeout_ms", options.timeout_ms))
+        for name, value in (
+            ("concurrency", options.concurrency),
+            ("timeout_ms", options.timeout_ms),
+            ("fallback_on_empty_reason", options.fallback_on_empty_reason),
+        )
         if value is not None
     }
+    if options.no_fallback:
+        changed["fallback"] = False
     runner = msgspec.structs.replace(suite.runner, **changed)
     if options.retries is not None:
         runner = msgspec.structs.replace(

@@ -49,7 +49,8 @@ class CaseChecker:
         self._names = CaseNames(prompts, defaults.assertions, engine)
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
         self._var_use = VarUse(providers, prompts)
-        self._unused = set(self._providers)
+        self._fallback_only = {provider.id for provider in providers if provider.fallback_only}
+        self._unused = set(self._providers) - self._fallback_only
         self._count = 0
 
     def check(self, case: Case, place: Place, *, is_first: bool, is_whole: bool) -> None:
@@ -130,8 +131,14 @@ class CaseChecker:
                 place.inside(index).report(f"no provider has the id {provider_id!r}", hint)
 
     def _put_to(self, case: Case) -> list[str]:
+        """The providers that may answer a case, those that only do so for another one included."""
         ids = case.only_providers or self._providers
-        return [provider_id for provider_id in ids if provider_id not in case.skip_providers]
+        admitted = [provider_id for provider_id in ids if provider_id not in case.skip_providers]
+        if not self._fallback_only:
+            return admitted
+        asked = [self._providers[name] for name in admitted if name in self._providers]
+        reachable = {name for provider in asked if not provider.fallback_only for name in provider.fallback}
+        return [name for name in admitted if name not in self._fallback_only or name in reachable]
 
     def _check_tool_calls(self, case: Case, place: Place) -> None:
         put_to = set(self._put_to(case))

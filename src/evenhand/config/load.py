@@ -25,6 +25,7 @@ from evenhand.config.defaults import Defaults, read_defaults
 from evenhand.config.document import FREE_KEY_PREFIX, WrittenSuite
 from evenhand.config.entries import Entries, is_written_case, read_entries, run_generators, settle_all_ids
 from evenhand.config.environment import NamedVariables
+from evenhand.config.fallbacks import check_fallbacks
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
 from evenhand.config.graders import GraderReader
@@ -142,6 +143,7 @@ class _Loading:
         declared = read_providers(
             written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
         )
+        check_fallbacks(declared, written.providers, root.inside("providers"))
         under_test = tuple(provider for provider in declared if not provider.embeds)
         if declared and not under_test and len(declared) == len(written.providers):
             root.inside("providers").report(

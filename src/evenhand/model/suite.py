@@ -71,6 +71,13 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     refusal_patterns: Annotated[
         tuple[str, ...], Meta(description="Patterns that mark an output with text in it as a refusal.")
     ] = ()
+    fallback: Annotated[
+        bool, Meta(description="Whether a provider's fallbacks are asked where it fails or refuses.")
+    ] = True
+    fallback_on_empty_reason: Annotated[
+        tuple[str, ...],
+        Meta(description="Reasons for an empty output, or a refusal, for which fallbacks are asked."),
+    ] = ("refusal", "content_filter")
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
