@@ -58,7 +58,7 @@ def parameters(query: Mapping[str, Any]) -> str:
     pairs = [
         (name, each)
         for name, value in query.items()
-        for each in (value if isinstance(value, list) else [value])
+        for each in (value if isinstance(value, (list, tuple)) else [value])
     ]
     return f"?{urlencode(pairs)}" if pairs else ""
 
