@@ -219,6 +219,7 @@ class VendorSession:
 
 
 _RATE_WORDS = ("rate_limit", "rate limit", "too_many_requests", "quota")
+_REFUSED_WORDS = ("invalid_", "policy")
 _BUSY_WORDS = ("overloaded", "unavailable", "server_error", "api_error", "internal")
 
 
@@ -236,6 +237,8 @@ def reported(error: Any) -> ProviderError:
         return ProviderError(said, ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, details=error)
     if any(word in words for word in _BUSY_WORDS):
         return ProviderError(said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error)
+    if any(word in words for word in _REFUSED_WORDS):
+        return ProviderError(said, ErrorClass.PROVIDER_REQUEST, details=error)
     return ProviderError(f"the answer reports an error: {said}", ErrorClass.PROVIDER_PROTOCOL, details=error)
 
 
