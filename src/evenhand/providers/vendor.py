@@ -267,6 +267,7 @@ class VendorSession:
 
 
 _RATE_WORDS = ("rate_limit", "rate limit", "too_many_requests", "quota")
+_REFUSED_WORDS = ("invalid_", "policy")
 _BUSY_WORDS = ("overloaded", "unavailable", "server_error", "api_error", "internal")
 
 
@@ -288,6 +289,8 @@ def reported(error: Any) -> ProviderError:
         return ProviderError(
             said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error, is_overload=overload
         )
+    if any(word in words for word in _REFUSED_WORDS):
+        return ProviderError(said, ErrorClass.PROVIDER_REQUEST, details=error)
     return ProviderError(f"the answer reports an error: {said}", ErrorClass.PROVIDER_PROTOCOL, details=error)
 
 
