@@ -13,7 +13,7 @@ from evenhand.config.turns import images_in, starts_without_user
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.errors import Problem
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import placed, walk
 from evenhand.model.grading import GradedAssertion, Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, HistoryMarker, Prompt
@@ -62,7 +62,7 @@ class CaseChecker:
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
-        for assertion in case.assertions:
+        for assertion in walk(case.assertions):
             if isinstance(assertion, GradedAssertion):
                 self._see_graded(assertion, place)
         if is_first and is_whole:
@@ -102,7 +102,7 @@ class CaseChecker:
         if threshold is None:
             return
         at = place.inside("threshold")
-        is_free = any(assertion.scores_freely for assertion in case.assertions)
+        is_free = any(assertion.scores_freely for assertion in walk(case.assertions))
         if not math.isfinite(threshold) or not (is_free or 0 <= threshold <= 1):
             at.report(f"a threshold is between 0 and 1, found {found(threshold)}")
         elif threshold == 0 and not is_free and place.findings.first_time(("threshold", at.location.file)):
@@ -134,17 +134,18 @@ class CaseChecker:
         put_to = set(self._put_to(case))
         deaf = [provider for provider in self._deaf if provider.id in put_to]
         shared = len(self._defaults.assertions)
-        for index, assertion in enumerate(case.assertions):
+        for assertion, (first, *rest), is_turned in placed(case.assertions):
             if not assertion.needs_tool_calls:
                 continue
+            index = int(first)
             is_shared = index < shared
             if is_shared and not self._defaults.is_whole:
                 continue
             at = self._defaults_place if is_shared else place
-            at = at.inside(CASE_ASSERT, index if is_shared else index - shared)
+            at = at.inside(CASE_ASSERT, index if is_shared else index - shared, *rest)
             for provider in deaf:
                 if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
-                    _report_deaf(assertion, provider, at)
+                    _report_deaf(provider, at, always_holds=is_turned)
 
     def _check_images(self, case: Case, place: Place) -> None:
         if not (self._prompts_with_images or case.history):
@@ -172,10 +173,10 @@ def _splices_history_first(prompt: Prompt) -> bool:
     return True
 
 
-def _report_deaf(assertion: Assertion, provider: Provider, place: Place) -> None:
+def _report_deaf(provider: Provider, place: Place, *, always_holds: bool) -> None:
     message = f"provider {provider.id!r} cannot report tool calls"
     hint = "leave it out with `skip_providers`"
-    if assertion.negate:
+    if always_holds:
         place.report(f"{message}, so that this check would always hold", hint)
     else:
         place.warn(f"{message}, so that this check always fails", hint)

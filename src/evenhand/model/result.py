@@ -70,7 +70,9 @@ class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_def
     criteria: Any = None
     metric: str | None = None
     parts: tuple[Any, ...] = ()
+    """What the verdict is made of: results of a group's members, each with its `kind`, or components of a script."""
     named_scores: dict[str, float] = {}
+    named_score_weights: dict[str, float] = {}
     cached: bool = False
     cost_usd: float | None = None
     error_class: str | None = None

@@ -20,7 +20,7 @@ from evenhand.model.exchange import Request, Response
 from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.suite import Suite
-from evenhand.run.evaluate import Grade
+from evenhand.run.groups import Grade
 from evenhand.run.limiter import RateLimiter
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
