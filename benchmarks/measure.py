@@ -12,19 +12,25 @@ from typing import NamedTuple
 
 
 class Measured(NamedTuple):
-    """One execution: seconds of wall time, peak memory in MB, exit code."""
+    """One execution: seconds of wall time and of processor time, peak memory in MB, exit code."""
 
     seconds: float
+    cpu_seconds: float
     peak_mb: float
     exit_code: int
 
 
 def measure(arguments: list[str], *, cwd: Path) -> Measured:
-    """Run `python -m evenhand` with these arguments; output goes to a scratch file, which is shown on a crash."""
+    """Run `python -m evenhand` with these arguments."""
+    return measure_command([sys.executable, "-m", "evenhand", *arguments], cwd=cwd)
+
+
+def measure_command(command: list[str], *, cwd: Path) -> Measured:
+    """Run a command; its output goes to a scratch file, which is shown on a crash."""
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
         child = subprocess.Popen(
-            [sys.executable, "-m", "evenhand", *arguments],
+            command,
             cwd=cwd,
             env={**os.environ, "EVENHAND_HOME": str(cwd / ".evenhand")},
             stdout=output,
@@ -37,9 +43,9 @@ def measure(arguments: list[str], *, cwd: Path) -> Measured:
         if code not in (0, 1):
             output.seek(0)
             raise SystemExit(
-                f"{arguments} exited with {code}:\n{output.read().decode(errors='replace')[-4_000:]}"
+                f"{command} exited with {code}:\n{output.read().decode(errors='replace')[-4_000:]}"
             )
-    return Measured(seconds, usage.ru_maxrss / 1_024, code)
+    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024, code)
 
 
 def best_of(times: int, arguments: list[str], *, cwd: Path) -> Measured:

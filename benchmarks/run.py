@@ -6,10 +6,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from benchmarks.calls import calls
 from benchmarks.measure import best_of, measure
-from benchmarks.suites import SCRIPTS, write_script_suite, write_single, write_suite
-
-QUIET = ["run", ".", "--no-progress"]
+from benchmarks.suites import QUIET, SCRIPTS, write_script_suite, write_single, write_suite
 
 
 def main() -> None:
@@ -21,6 +20,7 @@ def main() -> None:
         start_up(folder)
         own_cost(folder)
         script_cost(folder)
+        calls(folder, cells=20_000 if options.full else 5_000)
         scale(folder, sizes=(10_000, 100_000, 1_000_000) if options.full else (10_000, 50_000))
 
 

@@ -15,6 +15,9 @@ defaults:
     - {type: jinja, value: "output | length > 50"}
 """
 
+QUIET = ["run", ".", "--no-progress"]
+"""The command that the benchmarks measure."""
+
 _PROVIDERS = {
     "echo": "  - type: echo",
     "async function": "  - {type: python, target: 'file://app.py:answer'}",
@@ -46,6 +49,25 @@ def write_suite(folder: Path, *, provider: str, cases: int, output_bytes: int) -
     with (folder / "cases.jsonl").open("w", encoding="utf-8") as lines:
         for number in range(cases):
             lines.write(json.dumps({"id": f"case-{number}", "vars": {"number": number, "text": text}}) + "\n")
+    return folder
+
+
+def write_call_suite(folder: Path, *, url: str, cells: int, at_once: int) -> Path:
+    """A suite whose cells ask a model behind OpenAI's API at that address, so many at once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    asserts = _ASSERTIONS.replace("case \\\\d+", "city|town")
+    (folder / "evenhand.yaml").write_text(
+        "version: 1\nsuite: calls\nproviders:\n"
+        f"  - {{type: openai, model: bench-1, base_url: '{url}/v1', request: {{auth: none}}}}\n"
+        f"runner: {{concurrency: {at_once}}}\n"
+        "prompts:\n  - id: ask\n    template: 'In case {{ number }}, what is the capital? {{ text }}'\n"
+        f"tests: ['file://cases.jsonl']\n{asserts}",
+        encoding="utf-8",
+    )
+    with (folder / "cases.jsonl").open("w", encoding="utf-8") as lines:
+        for number in range(cells):
+            values = {"number": number, "text": "lorem ipsum " * 10}
+            lines.write(json.dumps({"id": f"case-{number}", "vars": values}) + "\n")
     return folder
 
 

@@ -288,6 +288,31 @@ def test_interrupted_run_says_so_and_resumes_exactly_what_is_missing(
         assert len(store.finished_keys(run.run_id)) == 100
 
 
+@pytest.mark.parametrize("block", ["generator", "server"])
+def test_a_run_that_is_ended_before_its_first_call_says_so_and_leaves_nothing_running(
+    block: str, tmp_path: Path
+) -> None:
+    program = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+    command = json.dumps([sys.executable, "-c", program])
+    blocks = {
+        "generator": f"tests: [{{generator: {{command: {command}, timeout_ms: 600000}}}}]",
+        "server": f"tests: [{{assert: [{{type: is-json}}]}}]\nservers: [{{command: {command}, url: 'http://127.0.0.1:9'}}]",
+    }
+    (tmp_path / "evenhand.yaml").write_text(f"version: 1\nproviders: [{{type: echo}}]\n{blocks[block]}\n")
+    child = start(tmp_path)
+    pid = tmp_path / "pid"
+    for _ in range(1_800):
+        if pid.exists() and pid.read_text():
+            break
+        time.sleep(0.05)
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate(timeout=180)
+    assert (child.returncode, errors.splitlines()[-1]) == (130, "interrupted")
+    assert "Traceback" not in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
 def test_killed_run_loses_nothing_that_was_committed(stuck_suite: Path) -> None:
     child = start(stuck_suite)
     wait_for_results(stuck_suite, 20)

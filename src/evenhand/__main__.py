@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -14,6 +15,8 @@ def main() -> int:
         return 0
     from evenhand.cli.main import main as run_command_line
 
+    # CI systems end a job with SIGTERM: what was started is ended and what finished is kept, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     return run_command_line(sys.argv[1:])
 
 

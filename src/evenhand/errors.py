@@ -8,6 +8,7 @@ EvenhandError
 ├── ProviderError     a call to a system under test or a grader failed            (exit 3)
 ├── GraderError       a grader gave no trustworthy verdict                        (exit 2 or 3)
 ├── GeneratorError    a program that makes cases broke                            (exit 3)
+├── ServerError       a server that a run was to start does not listen            (exit 3)
 ├── PluginError       a package that extends evenhand cannot be loaded            (exit 3)
 └── StoreError        the run store cannot be used                                (exit 3)
 
@@ -227,6 +228,10 @@ class GraderError(ClassifiedError):
 
 class GeneratorError(EvenhandError):
     """A program that was to make cases and could not be started, failed, or took too long."""
+
+
+class ServerError(EvenhandError):
+    """A server of the suite's `servers` that could not be started or does not listen."""
 
 
 class PluginError(EvenhandError):

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -14,9 +14,10 @@ from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
+from evenhand.io.servers import serving
 from evenhand.model.provider import Session
 from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
-from evenhand.model.suite import MAX_CONCURRENCY, Suite
+from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
@@ -45,10 +46,14 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """End the run after so many failed or errored cells."""
     allow_empty: bool = False
     allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] = 1
     concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
     timeout_ms: Annotated[float, Meta(gt=0)] | None = None
+    no_fallback: bool = False
+    """Ask nobody else where a provider fails or refuses."""
+    fallback_on_empty_reason: tuple[str, ...] | None = None
+    """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
     resume: bool = False
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
@@ -82,7 +87,8 @@ async def execute_run(
     """Run what the options ask for and store it; an interruption ends in a partial run that says so.
 
     Raises `SuiteError` where a selected case lacks a grader or a provider its key, `UsageError` for options that
-    cannot be met and `StoreError` where results cannot be kept.
+    cannot be met, `ServerError` where a server of the suite does not come up, and `StoreError` where results
+    cannot be kept.
     """
     _check_options(options)
     suite = _with_overrides(suite, options)
@@ -91,18 +97,13 @@ async def execute_run(
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    if resumed:
-        run = resumed
-        for result in store.results(run.run_id):
-            fold.add(result)
-        writer = store.reopen(run.run_id, redactor=redactor)
-    else:
-        run = _new_run(suite, plan, total)
-        writer = store.begin(run, redactor=redactor)
-    if observer:
-        observer.started(run, total)
-    started = time.monotonic()
-    status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+    async with serving(() if total == 0 else suite.servers, suite.directory):
+        run = resumed or _new_run(suite, plan, total)
+        writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
+        if observer:
+            observer.started(run, total)
+        started = time.monotonic()
+        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
@@ -115,6 +116,13 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+def _reopened(run: Run, store: RunStore, redactor: Redactor, fold: SummaryFold) -> RunWriter:
+    """The writer of a run that goes on; what it has learned so far is folded in."""
+    for result in store.results(run.run_id):
+        fold.add(result)
+    return store.reopen(run.run_id, redactor=redactor)
 
 
 def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
@@ -161,7 +169,7 @@ async def _execute(
             await asyncio.sleep(0.005)
 
     try:
-        async with Services(suite, plan.providers, sessions=sessions) as services:
+        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         return RunStatus.INTERRUPTED
@@ -190,11 +198,17 @@ def _check_options(options: RunOptions) -> None:
 
 def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
     """The suite with the options that a caller set over the suite's own."""
-    changed = {
+    changed: dict[str, Any] = {
         name: value
-        for name, value in (("concurrency", options.concurrency), ("timeout_ms", options.timeout_ms))
+        for name, value in (
+            ("concurrency", options.concurrency),
+            ("timeout_ms", options.timeout_ms),
+            ("fallback_on_empty_reason", options.fallback_on_empty_reason),
+        )
         if value is not None
     }
+    if options.no_fallback:
+        changed["fallback"] = False
     runner = msgspec.structs.replace(suite.runner, **changed)
     if options.retries is not None:
         runner = msgspec.structs.replace(

@@ -72,4 +72,4 @@ def test_a_file_in_the_place_of_the_folder_is_a_clear_error(evenhand) -> None:
 def test_an_unknown_kind_is_refused_with_those_there_are(evenhand) -> None:
     done = evenhand("init", "--kind", "pyton")
     assert done.code == 2
-    assert "'python', 'program', 'echo'" in done.err
+    assert "'python', 'program', 'http', 'model', 'echo'" in done.err

@@ -268,6 +268,47 @@ def test_a_threshold_is_finite_whatever_the_scores(threshold: float) -> None:
     assert checked(Case(id="x", assertions=(Scored(),), threshold=threshold)).problem_count == 1
 
 
+JUDGE = {"grader": {"provider": {"type": "openai", "model": "m"}}}
+
+
+@pytest.mark.parametrize(
+    ("rubric", "check"),
+    [
+        ("Says that it is Paris.", {"type": "contains", "value": "Paris"}),
+        ("says PARIS", {"type": "icontains", "value": "Paris"}),
+        ("The answer is {{ answer }}, nothing else", {"type": "equals", "value": "{{ answer }}"}),
+        ("Begins with 'Dear Ada,'", {"type": "starts-with", "value": "Dear Ada,"}),
+    ],
+)
+def test_a_rubric_that_quotes_the_expected_answer_draws_a_warning(
+    rubric: str, check: dict[str, Any], tmp_path: Path
+) -> None:
+    judged = {"type": "llm-rubric", "value": rubric}
+    case = {"id": "a", "vars": {"answer": "x"}, "assert": [check, judged]}
+    found = warnings(tmp_path, {**JUDGE, **QA, "tests": [{**case, "vars": {"answer": "x", "q": "?"}}]})
+    (told,) = [line for line in found if "quotes" in line]
+    assert f'tests[0].assert[1]: the rubric quotes the expected answer "{check["value"]}"' in told
+    assert f"which `{check['type']}` checks already; let the rubric say what else makes" in told
+
+
+@pytest.mark.parametrize(
+    ("rubric", "check"),
+    [
+        ("Is comparison-shopped.", {"type": "contains", "value": "Paris"}),
+        ("Speaks of Parisians.", {"type": "contains", "value": "Paris"}),
+        ("Does not name Paris.", {"type": "not-contains", "value": "Paris"}),
+        ("Has no 4 in it.", {"type": "contains", "value": "4"}),
+        ("Is about Rome.", {"type": "contains", "value": " "}),
+    ],
+)
+def test_a_rubric_that_says_something_else_draws_none(
+    rubric: str, check: dict[str, Any], tmp_path: Path
+) -> None:
+    judged = {"type": "llm-rubric", "value": rubric}
+    found = warnings(tmp_path, {**JUDGE, "tests": [{"id": "a", "assert": [check, judged]}]})
+    assert not [line for line in found if "quotes" in line]
+
+
 def test_a_long_chain_of_vars_is_no_circle(tmp_path: Path) -> None:
     variables = {f"v{n}": f"{{{{ v{n + 1} }}}}" for n in range(2_000)} | {"v2000": "end"}
     load(tmp_path, of({"vars": variables}))

@@ -343,4 +343,13 @@ def test_suite_confined_to_its_folder_neither_reads_outside_nor_runs_anything(tm
     assert load(folder, text, confined=True, allow_outside=[tmp_path]).providers[0].id == "echo"
     generated = {"tests": [{"generator": {"command": ["touch", "ran"]}}]}
     assert "generators run code" in messages(folder, generated, confined=True)[0]
+    serving = {"servers": [{"command": ["touch", "ran"], "url": "http://127.0.0.1:1"}]}
+    assert "servers are programs" in messages(folder, serving, confined=True)[0]
     assert not (folder / "ran").exists()
+
+
+def test_a_server_has_an_address_that_can_be_connected_to(tmp_path: Path) -> None:
+    servers = [{"command": ["app"], "url": url} for url in ("http://:80", "http://h:99999", "http://h:0")]
+    found = messages(tmp_path, {"servers": servers})
+    assert [": no address of a server, found" in message for message in found] == [True] * 3
+    assert "servers[1].url" in found[1]

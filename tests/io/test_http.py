@@ -234,3 +234,84 @@ def test_a_cancelled_call_ends_at_once() -> None:
             await client.close()
 
     asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def proxied(monkeypatch: pytest.MonkeyPatch, *urls: str) -> list[str]:
+    """The hosts for which a proxy that the environment names was asked."""
+
+    async def work() -> list[str]:
+        async with serving({"a": 1}) as server:
+            for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "no_proxy"):
+                monkeypatch.delenv(name, raising=False)
+            monkeypatch.setenv("http_proxy", server.url)
+            client = HttpClient(4)
+            try:
+                for url in urls:
+                    await client.send(HttpRequest("GET", url), timeout_ms=5_000)
+            finally:
+                await client.close()
+            return [call.headers["host"] for call in server.seen]
+
+    return asyncio.run(work())
+
+
+def test_the_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = ("http://one.example/x", "http://one.example/y", "http://two.example/x")
+    assert proxied(monkeypatch, *urls) == ["one.example", "one.example", "two.example"]
+
+
+def test_hosts_that_the_environment_excepts_are_called_without_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def work() -> int:
+        async with serving({"a": 1}) as server:
+            monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+            monkeypatch.setenv("no_proxy", "127.0.0.1")
+            client = HttpClient(1)
+            try:
+                reply = await client.send(HttpRequest("GET", server.url), timeout_ms=5_000)
+            finally:
+                await client.close()
+            return reply.status
+
+    assert asyncio.run(work()) == 200
+
+
+def test_a_name_for_the_program_in_the_headers_wins() -> None:
+    async def work() -> list[str]:
+        async with serving({}) as server:
+            client = HttpClient(1)
+            for headers in ({}, {"user-agent": "mine"}):
+                await client.send(HttpRequest("GET", server.url, headers), timeout_ms=5_000)
+            await client.close()
+            return [call.headers["user-agent"] for call in server.seen]
+
+    ours, mine = asyncio.run(work())
+    assert ours.startswith("evenhand/")
+    assert mine == "mine"
+
+
+def test_ten_megabytes_are_read_whole() -> None:
+    async def large(_: web.Request) -> web.Response:
+        return web.Response(body=b"x" * 10_000_000)
+
+    assert len(fetch(large).body) == 10_000_000
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_a_body_that_was_compressed_on_the_way_is_read(coding: str) -> None:
+    async def packed(_: web.Request) -> web.Response:
+        response = web.Response(body=b"hello " * 1_000)
+        response.enable_compression(web.ContentCoding(coding))
+        return response
+
+    assert fetch(packed).text == "hello " * 1_000
+
+
+def test_an_announced_length_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evenhand.io.http.BODY_LIMIT", 1_000)
+
+    async def large(_: web.Request) -> web.Response:
+        return web.Response(body=b"x" * 2_000)
+
+    assert failure(large).error_class == "provider_protocol"

@@ -9,8 +9,9 @@ from typing import Any
 from evenhand.analysis.exact_sum import ExactSum
 from evenhand.analysis.histogram import LogHistogram
 from evenhand.analysis.stats import wilson
+from evenhand.model.exchange import Usage
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Summary
+from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt, Summary
 
 UNKNOWN_ERROR = "unknown"
 """Key in `error_counts` of errored cases that carry no class."""
@@ -97,22 +98,34 @@ class SummaryFold:
 
     def _add_call(self, result: CaseResult) -> None:
         counts = self._counts
-        usage = result.usage
-        if usage is not None:
-            counts["prompt_tokens"] += usage.input_tokens + usage.cache_read_tokens
-            counts["completion_tokens"] += usage.output_tokens
-            if usage.cache_read_tokens:
-                counts["cache_read_tokens"] += usage.cache_read_tokens
-            if usage.cache_write_tokens:
-                counts["cache_write_tokens"] += usage.cache_write_tokens
+        if result.usage is not None:
+            self._add_usage(result.usage)
         if result.cost_usd is not None:
             self._costs.add(result.cost_usd)
+        for attempt in result.fallback_attempts:
+            self._add_attempt(attempt)
         if result.latency_ms is not None:
             self._latencies_ms.add(result.latency_ms)
         if result.cached:
             counts["cache_hits"] += 1
         elif result.attempts > 1:
             counts["retried_cases"] += 1
+
+    def _add_usage(self, usage: Usage) -> None:
+        counts = self._counts
+        counts["prompt_tokens"] += usage.input_tokens + usage.cache_read_tokens
+        counts["completion_tokens"] += usage.output_tokens
+        if usage.cache_read_tokens:
+            counts["cache_read_tokens"] += usage.cache_read_tokens
+        if usage.cache_write_tokens:
+            counts["cache_write_tokens"] += usage.cache_write_tokens
+
+    def _add_attempt(self, attempt: FallbackAttempt) -> None:
+        """Count what an answer cost that was not used: it is on the bill all the same."""
+        if attempt.cost_usd is not None:
+            self._costs.add(attempt.cost_usd)
+        if attempt.usage is not None:
+            self._add_usage(attempt.usage)
 
     def merge(self, other: SummaryFold) -> None:
         """Count everything that the other fold counted."""

@@ -31,8 +31,8 @@ def exit_code(
     """The exit code of a run that reached its end; the first rule that applies decides.
 
     Machinery that broke anywhere is 3: the run is no evidence. What its author must mend is 2: a suite fault, a
-    baseline that was asked for and not found, nothing to run, every case skipped, no assertion judged, every case
-    answered by a fallback. A judged case that is wrong, an `xpass` or a regression is 1.
+    baseline that was asked for and not found, nothing to run, every case skipped, no assertion judged, every judged
+    case answered by a fallback. A judged case that is wrong, an `xpass` or a regression is 1.
     """
     faults = [exit_code_of(error_class) for error_class in summary.error_counts]
     if ExitCode.HARNESS in faults or summary.errored > sum(summary.error_counts.values()):
@@ -43,7 +43,7 @@ def exit_code(
         return ExitCode.OK if allow_empty else ExitCode.SUITE
     if summary.skipped == summary.total:
         return ExitCode.SUITE
-    if summary.fallback_cases and summary.fallback_cases == summary.total - summary.skipped:
+    if summary.fallback_cases and summary.fallback_cases == summary.judged:
         return ExitCode.SUITE
     if not summary.judged_assertions and not allow_unchecked:
         return ExitCode.SUITE

@@ -45,6 +45,10 @@ class Equals(Assertion, frozen=True, kw_only=True, tag="equals"):
         Example(options={"value": "{{ nobody }}"}, output="{{ nobody }}", expect="error"),
     )
 
+    @property
+    def expected_text(self) -> str | None:
+        return None if self.negate else self.value.text
+
     def evaluate(self, evidence: Evidence) -> Outcome:
         expected = self._expected(evidence)
         is_text = isinstance(expected, str)

@@ -17,7 +17,6 @@ from evenhand.model.grading import Desk, GradedAssertion, Grader, Graders
 from evenhand.model.outcome import Outcome, failed, meets, passed
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
-from evenhand.template.val import is_raw
 
 FURTHER_ASKS = 2
 """How often a judge is asked again after an unusable verdict."""
@@ -68,11 +67,13 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
         ),
     )
 
+    @property
+    def criterion(self) -> str | None:
+        return self.value.text
+
     def problems(self, engine: Engine) -> Iterator[Problem]:
-        rubric = self.value.authored
-        if is_raw(rubric):
-            rubric = rubric["$raw"]
-        if not isinstance(rubric, str):
+        rubric = self.criterion
+        if rubric is None:
             yield Problem("a rubric is text, found another value", ("value",), "say in words what is right")
         elif not rubric.strip():
             yield Problem("the rubric is empty", ("value",), "say in words what a right answer is like")

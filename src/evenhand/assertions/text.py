@@ -40,6 +40,10 @@ class Contains(Assertion, frozen=True, kw_only=True, tag="contains"):
         Example(options={"value": '"ok":true'}, output={"ok": True}, expect="pass"),
     )
 
+    @property
+    def expected_text(self) -> str | None:
+        return None if self.negate else self.value
+
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:
             yield _empty_needle(("value",), "contains")
@@ -68,6 +72,10 @@ class IContains(Assertion, frozen=True, kw_only=True, tag="icontains"):
         Example(options={"value": "strasse"}, output="Lange Straße 5", expect="pass"),
         Example(options={"value": "Rome"}, output="It is Paris.", expect="fail"),
     )
+
+    @property
+    def expected_text(self) -> str | None:
+        return None if self.negate else self.value
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:
@@ -143,6 +151,10 @@ class StartsWith(Assertion, frozen=True, kw_only=True, tag="starts-with"):
         Example(options={"value": "Dear "}, output="  Dear Ada,", expect="fail"),
         Example(options={"value": "{"}, output={"ok": True}, expect="pass"),
     )
+
+    @property
+    def expected_text(self) -> str | None:
+        return None if self.negate else self.value
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:

@@ -26,6 +26,14 @@ KINDS: dict[str, Kind] = {
         ("evenhand.yaml", "app.py"),
         "put your own program into {app}, or its name into `command` in {suite}, then run again",
     ),
+    "http": Kind(
+        ("evenhand.yaml", "app.py"),
+        "put the address and the shape of your own endpoint into `providers` of {suite}, then run again",
+    ),
+    "model": Kind(
+        ("evenhand.yaml", "stand_in.py"),
+        "name your own model in `providers` of {suite}, take `servers` out, then run again",
+    ),
     "echo": Kind(
         ("evenhand.yaml",), "change a case in {suite}, run again, then name a system of yours in `providers`"
     ),
@@ -39,8 +47,8 @@ KINDS: dict[str, Kind] = {
     type=click.Choice(list(KINDS)),
     default="python",
     show_default=True,
-    help="What is to be tested: a Python function, a program in any language, or nothing yet (the question comes "
-    "back as the answer).",
+    help="What is to be tested: a Python function, a program in any language, an HTTP endpoint, a model behind the "
+    "chat API of OpenAI, or nothing yet (the question comes back as the answer).",
 )
 def command(folder: Path, kind: str) -> None:
     """Write a small commented suite that runs green at once, and say what to do next.

@@ -69,6 +69,21 @@ def _pace(function: Function) -> Function:
             metavar="MS",
             help="Time for one call.",
         ),
+        click.option(
+            "--fallback-on-empty-reason",
+            metavar="REASON",
+            multiple=True,
+            envvar="EVENHAND_FALLBACK_ON_EMPTY_REASON",
+            show_envvar=True,
+            help="Ask fallbacks for outputs that are empty for this reason, instead of the suite's. Repeatable.",
+        ),
+        click.option(
+            "--no-fallback",
+            is_flag=True,
+            envvar="EVENHAND_NO_FALLBACK",
+            show_envvar=True,
+            help="Ask no fallback where a provider fails or refuses.",
+        ),
         click.option("--no-retries", is_flag=True, help="Never repeat a failed call."),
         click.option(
             "--retries", type=click.IntRange(min=0), metavar="N", help="Repeat a failed call up to N times."
@@ -151,6 +166,7 @@ def run_options(
     max_failures: int | None = None,
     retries: int | None = None,
     no_retries: bool = False,
+    fallback_on_empty_reason: tuple[str, ...] = (),
     resume: bool = False,
     resume_run: str | None = None,
     **plain: Any,
@@ -165,6 +181,7 @@ def run_options(
     return RunOptions(
         max_failures=1 if fail_fast else max_failures,
         retries=0 if no_retries else retries,
+        fallback_on_empty_reason=fallback_on_empty_reason or None,
         resume=resume or resume_run is not None,
         resume_run=resume_run,
         **plain,
@@ -186,8 +203,14 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
         _end_cleanly_on_terminate()
         return await execute_run(suite, options, store=store, observer=progress)
 
-    with progress or contextlib.nullcontext():
-        return asyncio.run(run())
+    at_first = signal.getsignal(signal.SIGTERM)
+    try:
+        with progress or contextlib.nullcontext():
+            return asyncio.run(run())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None  # ended before there was a run to keep
+    finally:
+        signal.signal(signal.SIGTERM, at_first)
 
 
 def _end_cleanly_on_terminate() -> None:

@@ -9,6 +9,7 @@ from evenhand.config.case_names import CaseNames
 from evenhand.config.defaults import Defaults
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Place
+from evenhand.config.quoted_answers import rubrics_that_quote
 from evenhand.config.turns import images_in, starts_without_user
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
@@ -48,7 +49,8 @@ class CaseChecker:
         self._names = CaseNames(prompts, defaults.assertions, engine)
         self._splices_first = any(_splices_history_first(prompt) for prompt in prompts) or not prompts
         self._var_use = VarUse(providers, prompts)
-        self._unused = set(self._providers)
+        self._fallback_only = {provider.id for provider in providers if provider.fallback_only}
+        self._unused = set(self._providers) - self._fallback_only
         self._count = 0
 
     def check(self, case: Case, place: Place, *, is_first: bool, is_whole: bool) -> None:
@@ -72,6 +74,8 @@ class CaseChecker:
             if self._blind:
                 self._check_images(case, place)
             self._check_threshold(case, place)
+            if self.has_graded_cases:
+                self._check_rubrics(case, place)
             if case.history and self._splices_first and starts_without_user(case.history):
                 place.inside("history").warn("the conversation begins with a turn of the assistant or a tool")
 
@@ -127,25 +131,39 @@ class CaseChecker:
                 place.inside(index).report(f"no provider has the id {provider_id!r}", hint)
 
     def _put_to(self, case: Case) -> list[str]:
+        """The providers that may answer a case, those that only do so for another one included."""
         ids = case.only_providers or self._providers
-        return [provider_id for provider_id in ids if provider_id not in case.skip_providers]
+        admitted = [provider_id for provider_id in ids if provider_id not in case.skip_providers]
+        if not self._fallback_only:
+            return admitted
+        asked = [self._providers[name] for name in admitted if name in self._providers]
+        reachable = {name for provider in asked if not provider.fallback_only for name in provider.fallback}
+        return [name for name in admitted if name not in self._fallback_only or name in reachable]
 
     def _check_tool_calls(self, case: Case, place: Place) -> None:
         put_to = set(self._put_to(case))
         deaf = [provider for provider in self._deaf if provider.id in put_to]
-        shared = len(self._defaults.assertions)
-        for assertion, (first, *rest), is_turned in placed(case.assertions):
-            if not assertion.needs_tool_calls:
+        for assertion, path, is_turned in placed(case.assertions):
+            at = self._place_of(path, place) if assertion.needs_tool_calls else None
+            if at is None:
                 continue
-            index = int(first)
-            is_shared = index < shared
-            if is_shared and not self._defaults.is_whole:
-                continue
-            at = self._defaults_place if is_shared else place
-            at = at.inside(CASE_ASSERT, index if is_shared else index - shared, *rest)
             for provider in deaf:
                 if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
                     _report_deaf(provider, at, always_holds=is_turned)
+
+    def _check_rubrics(self, case: Case, place: Place) -> None:
+        for path, message in rubrics_that_quote(case.assertions):
+            at = self._place_of(path, place)
+            if at is not None and at.findings.first_time(("quotes", at.path, at.origin, message)):
+                at.warn(message, "let the rubric say what else makes an answer right")
+
+    def _place_of(self, path: tuple[str | int, ...], place: Place) -> Place | None:
+        """Where an assertion of a case is written; None where shared ones that were reported are missing before it."""
+        shared = len(self._defaults.assertions)
+        index = int(path[0])
+        if index >= shared:
+            return place.inside(CASE_ASSERT, index - shared, *path[1:])
+        return self._defaults_place.inside(CASE_ASSERT, *path) if self._defaults.is_whole else None
 
     def _check_images(self, case: Case, place: Place) -> None:
         if not (self._prompts_with_images or case.history):

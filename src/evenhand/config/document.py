@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from evenhand.model.exchange import Role, Tool
-from evenhand.model.suite import Runner
+from evenhand.model.suite import Runner, Server
 
 SUPPORTED_VERSION = 1
 """The version of the suite language."""
@@ -242,6 +242,10 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         _described(
             "Environment variables that templates may see, beside those that the suite names as `env.NAME`."
         ),
+    ] = ()
+    servers: Annotated[
+        tuple[Server, ...],
+        _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
 

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from evenhand.assertions.judge_prompt import template_problems
 from evenhand.config.decode import decode
+from evenhand.config.fallbacks import refuse_fallbacks
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
@@ -56,6 +57,7 @@ class GraderReader:
         if provider.embeds:
             at.report("an embeddings provider cannot judge", "name a model that answers")
             return None
+        refuse_fallbacks(provider, at)
         return structs.replace(grader, provider=provider)
 
     def _template(self, template: str | None, place: Place) -> str | None:

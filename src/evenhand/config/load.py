@@ -25,6 +25,7 @@ from evenhand.config.defaults import Defaults, read_defaults
 from evenhand.config.document import FREE_KEY_PREFIX, WrittenSuite
 from evenhand.config.entries import Entries, is_written_case, read_entries, run_generators, settle_all_ids
 from evenhand.config.environment import NamedVariables
+from evenhand.config.fallbacks import check_fallbacks
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
 from evenhand.config.graders import GraderReader
@@ -110,6 +111,8 @@ class _Loading:
         root = Place(self.findings, composed.origin)
         document = _without_free_keys(composed.value or {})
         written = read_settings(document, root, self.files, self.environ)
+        if self.running.confined and written.servers:
+            root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
         self.scripts.report()
@@ -124,6 +127,7 @@ class _Loading:
             prompts=parts.prompts,
             cases=reading.cases,
             tools=written.tools,
+            servers=written.servers,
             env=env,
             runner=written.runner,
             engine=self.engine,
@@ -139,6 +143,7 @@ class _Loading:
         declared = read_providers(
             written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
         )
+        check_fallbacks(declared, written.providers, root.inside("providers"))
         under_test = tuple(provider for provider in declared if not provider.embeds)
         if declared and not under_test and len(declared) == len(written.providers):
             root.inside("providers").report(
@@ -234,7 +239,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
     defaults = written.defaults
     return {
         "prompts": digest_of(prompts, written.tools),
-        "providers": digest_of(parts.providers),
+        "providers": digest_of(parts.providers, *written.servers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
         "grader": digest_of(parts.graders),

@@ -28,7 +28,7 @@ def read_providers(
         if provider is None:
             continue
         if provider.id in providers:
-            first = next(number for number, known in enumerate(values) if _id_of(known) == provider.id)
+            first = next(number for number, known in enumerate(values) if id_of(known) == provider.id)
             at.report(
                 f"duplicate provider id {provider.id!r}, first at {place.inside(first).location}",
                 "give each provider its own `id`",
@@ -46,7 +46,7 @@ def read_provider(
     if provider is None:
         return None
     if not provider.id:
-        provider = msgspec.structs.replace(provider, id=_id_of(value))
+        provider = msgspec.structs.replace(provider, id=id_of(value))
     for problem in provider.problems(directory, allowed_outside):
         place.add(problem)
     for warning in provider.warnings(directory):
@@ -54,5 +54,6 @@ def read_provider(
     return provider
 
 
-def _id_of(value: Any) -> Any:
+def id_of(value: Any) -> Any:
+    """The id that a provider gets as it is written: its own, else its type."""
     return (value.get("id") or value.get("type")) if isinstance(value, dict) else None

@@ -11,10 +11,12 @@ from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
 from evenhand.model.exchange import Tool
+from evenhand.model.suite import Server
 
 PROVIDERS = "providers"
 TOOLS = "tools"
 RUNNER = "runner"
+SERVERS = "servers"
 
 
 def read_settings(
@@ -32,6 +34,7 @@ def read_settings(
     written = decode_partly(WrittenSuite, prepared, root) or WrittenSuite()
     _check_version(written.version, root)
     _check_tools(written.tools, root.inside(TOOLS))
+    _check_servers(written.servers, root.inside(SERVERS))
     _check_patterns(written.runner.refusal_patterns, root.inside(RUNNER, "refusal_patterns"))
     if is_whole and not document.get(PROVIDERS, ()):
         root.report("the suite has no `providers`", "name at least one system under test")
@@ -56,6 +59,22 @@ def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
         seen.setdefault(tool.name, index)
         if tool.input_schema is not None:
             _check_schema(tool.input_schema, place.inside(index, "input_schema"))
+
+
+def _check_servers(servers: tuple[Server, ...], place: Place) -> None:
+    from urllib.parse import urlsplit
+
+    for index, server in enumerate(servers):
+        try:
+            address = urlsplit(server.url)
+            known = bool(address.hostname) and address.port != 0
+        except ValueError:
+            known = False
+        if not known:
+            at = place.inside(index, "url")
+            at.report(
+                f"no address of a server, found {server.url!r}", "write it like `http://127.0.0.1:8000`"
+            )
 
 
 def _check_schema(schema: dict[str, Any], place: Place) -> None:

@@ -6,11 +6,13 @@ than a small run takes to run.
 
 from __future__ import annotations
 
+import asyncio
 import email.utils
 import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.text.excerpt import escaped
@@ -54,6 +56,7 @@ class HttpClient:
     def __init__(self, connections: int) -> None:
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
+        self._proxies: dict[tuple[str, str | None], str | None] = {}
 
     async def send(self, request: HttpRequest, *, timeout_ms: float) -> HttpReply:
         """The reply to a call, whatever its status. Redirects are not followed: they would carry keys elsewhere.
@@ -63,12 +66,14 @@ class HttpClient:
         import aiohttp
 
         try:
+            proxy = await self._proxy_for(request.url)
             async with self._opened().request(
                 request.method,
                 request.url,
-                headers={"User-Agent": USER_AGENT, **request.headers},
+                headers=request.headers,
                 data=request.body,
                 allow_redirects=False,
+                proxy=proxy,
                 timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
             ) as response:
                 body = await _bounded(response)
@@ -93,12 +98,35 @@ class HttpClient:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=True,
+                headers={"User-Agent": USER_AGENT},
             )
         return self._session
 
+    async def _proxy_for(self, url: str) -> str | None:
+        """The proxy that the environment names for an address, looked up once for each host.
+
+        The HTTP library does the same for every single call, in threads, which takes longer than the call itself.
+        """
+        parts = urlsplit(url)
+        origin = (parts.scheme, parts.hostname)
+        if origin not in self._proxies:
+            self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
+        return self._proxies[origin]
+
+
+def _proxy_of(scheme: str, host: str | None) -> str | None:
+    """The proxy of the environment, `NO_PROXY` heeded. May look up the host's name on some systems."""
+    import urllib.request
+
+    if host is None or urllib.request.proxy_bypass(host):
+        return None
+    return urllib.request.getproxies().get(scheme)
+
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    length = response.content_length
+    if length is not None and length <= BODY_LIMIT and "Content-Encoding" not in response.headers:
+        return await response.read()
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece

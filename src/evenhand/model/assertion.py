@@ -75,6 +75,16 @@ class Assertion(
     """Whether code of the suite judges, outside this process: such kinds are `evenhand.scripts` assertions."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
+    @property
+    def expected_text(self) -> str | None:
+        """The text, as written, that a right answer holds; None where the kind looks for none, or is negated."""
+        return None
+
+    @property
+    def criterion(self) -> str | None:
+        """The words, as written, by which a model judges the answer; None where no model does."""
+        return None
+
     def problems(self, engine: Engine) -> Iterator[Problem]:
         """What is wrong with the options beyond their types: a bad pattern, a check that cannot fail."""
         return iter(())

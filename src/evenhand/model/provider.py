@@ -52,6 +52,13 @@ class Provider(
         str, msgspec.Meta(description="Name of the provider in filters and reports; its type where left out.")
     ] = ""
     label: Annotated[str | None, msgspec.Meta(description="Text that reports show instead of the id.")] = None
+    fallback: Annotated[
+        tuple[str, ...],
+        msgspec.Meta(description="Ids of providers to ask in turn where this one fails or refuses."),
+    ] = ()
+    fallback_only: Annotated[
+        bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
+    ] = False
 
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""

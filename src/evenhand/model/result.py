@@ -80,6 +80,16 @@ class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_def
     unenforced: bool = False
 
 
+class FallbackAttempt(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """A provider that was asked for a cell and whose answer is not the cell's: why not, and what asking it cost."""
+
+    provider_id: str
+    empty_reason: str | None = None
+    error_class: str | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+
+
 class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Everything learned from one cell: exactly one per cell, whatever happens."""
 
@@ -106,6 +116,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     empty_reason: str | None = None
     answered_by_provider_id: str | None = None
     """The fallback that gave the answer; None where the cell's own provider did."""
+    fallback_attempts: tuple[FallbackAttempt, ...] = ()
+    """Who else was asked, in order: before the answer, or in vain after the provider's own."""
     stop_reason: str | None = None
     model: str | None = None
     reasoning: str | None = None

@@ -35,6 +35,9 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 MAX_CONCURRENCY = 10_000
 """Cells in flight at once, at most."""
 
+MAX_REPEAT = 100_000
+"""Times that one question is asked in a run, at most."""
+
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How fast calls may be sent to each provider."""
@@ -68,6 +71,33 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     refusal_patterns: Annotated[
         tuple[str, ...], Meta(description="Patterns that mark an output with text in it as a refusal.")
     ] = ()
+    fallback: Annotated[
+        bool, Meta(description="Whether a provider's fallbacks are asked where it fails or refuses.")
+    ] = True
+    fallback_on_empty_reason: Annotated[
+        tuple[str, ...],
+        Meta(description="Reasons for an empty output, or a refusal, for which fallbacks are asked."),
+    ] = ("refusal", "content_filter")
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A program that serves what is tested while a run lasts."""
+
+    command: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=1,
+            description="The program and its arguments, started in the suite's folder, no shell.",
+        ),
+    ]
+    url: Annotated[
+        str,
+        Meta(pattern=r"^https?://[^\s]+$", description="Where it listens: the run begins when it connects."),
+    ]
+    env: Annotated[
+        Mapping[str, str], Meta(description="Environment variables for it, beside those that are set.")
+    ] = {}
+    timeout_ms: Annotated[float, Meta(gt=0, description="Time until it must listen.")] = 30_000
 
 
 class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +177,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     prompts: tuple[Prompt, ...] = ()
     cases: Cases
     tools: tuple[Tool, ...] = ()
+    servers: tuple[Server, ...] = ()
+    """What a run starts before its first call and ends after its last one."""
     env: Mapping[str, str] = {}
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Annotated, Any
 
@@ -36,6 +36,7 @@ class Pricing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     cache_write_1h_per_mtok: Annotated[Rate | None, _rate("tokens written to it for an hour")] = None
 
 
+@lru_cache(maxsize=256)
 def rates_of(model: str, own: Pricing = Pricing()) -> Pricing:
     """The rates of a model, with `own` over those of the table: by its name, without its date, or by its family."""
     listed = _listed(model)
@@ -66,8 +67,14 @@ def cost_usd(usage: Usage | None, rates: Pricing) -> float | None:
         if rate is None:
             return None
         # Dollars for a million tokens are micro-dollars for one.
-        total += math.ceil(Decimal(str(rate)) * tokens)
+        total += math.ceil(_exact(rate) * tokens)
     return total / _MICRO
+
+
+@lru_cache(maxsize=256)
+def _exact(rate: float) -> Decimal:
+    """A rate as it was written: 0.1, not the nearest binary fraction."""
+    return Decimal(str(rate))
 
 
 def _listed(model: str) -> Mapping[str, float]:

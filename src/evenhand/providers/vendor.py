@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Meta
 
-from evenhand.errors import ErrorClass, Problem, ProviderError
+from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
 from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status_class
 from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
@@ -132,21 +132,28 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
         """Headers that the API wants beside the key."""
         return {}
 
-    def encode(self, request: Request, access: Access) -> HttpRequest:
-        """The call that puts a question. Pure."""
+    def access(self, key: str | None, engine: Engine, env: Mapping[str, str]) -> Access:
+        """What all calls with a key have in common. Raises `TemplateError`."""
         overlay = self.request
-        body = merged(self.body(request), access.rendered(overlay.body))
+        scope = Scope({"env": dict(env)})
         headers = {"Content-Type": "application/json", **self.vendor_headers()}
-        if access.key is not None:
+        if key is not None:
             bearer = (overlay.auth or self.own_auth) == "bearer"
-            headers |= {"Authorization": f"Bearer {access.key}"} if bearer else {"x-api-key": access.key}
-        for name, value in access.rendered(overlay.headers).items():
+            headers |= {"Authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
+        for name, value in _rendered(overlay.headers, engine, scope).items():
             headers = {n: v for n, v in headers.items() if n.lower() != name.lower()}
             headers[name] = str(value)
         url = (self.base_url or self.own_url).rstrip("/") + (overlay.path or self.own_path)
         if overlay.query:
-            url += "?" + urlencode(sorted(access.rendered(overlay.query).items()))
-        return HttpRequest("POST", url, headers, encoded(body))
+            url += "?" + urlencode(sorted(_rendered(overlay.query, engine, scope).items()))
+        return Access(url, headers, _rendered(overlay.body, engine, scope))
+
+    def encode(self, request: Request, access: Access) -> HttpRequest:
+        """The call that puts a question. Pure."""
+        body = self.body(request)
+        if access.body:
+            body = merged(body, access.body)
+        return HttpRequest("POST", access.url, access.headers, encoded(body))
 
     def decode(self, reply: HttpReply, request: Request) -> Response:
         """The response that a reply holds, with its cost. Pure. Raises `ProviderError`."""
@@ -172,15 +179,16 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
 
 
 class Access(NamedTuple):
-    """What an open provider calls with: its key, and the environment that the overlay's templates see."""
+    """What all calls of an open provider have in common: address, headers with the key, the overlay's body."""
 
-    key: str | None
-    engine: Engine
-    scope: Scope
+    url: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
 
-    def rendered(self, values: Mapping[str, Val]) -> dict[str, Any]:
-        """The values of a part of the overlay."""
-        return {name: value.render(self.engine, self.scope) for name, value in values.items()}
+
+def _rendered(values: Mapping[str, Val], engine: Engine, scope: Scope) -> dict[str, Any]:
+    """The values of a part of the overlay."""
+    return {name: value.render(engine, scope) for name, value in values.items()}
 
 
 class VendorSession:
@@ -190,7 +198,10 @@ class VendorSession:
         self._provider = provider
         self._images = Images(context.directory)
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
-        self._access = Access(key, context.engine, Scope({"env": dict(context.env)}))
+        try:
+            self._access = provider.access(key, context.engine, context.env)
+        except TemplateError as error:
+            raise ProviderError(f"`request`: {error.message}", ErrorClass.RENDER_FAILED) from None
         self._client = HttpClient(context.concurrency)
 
     async def complete(self, request: Request) -> Response:

@@ -60,6 +60,7 @@ def _figures(case: CaseResult) -> Iterator[str]:
         yield "unchecked: nothing was judged"
     if case.tags:
         yield f"tags {' '.join(case.tags)}"
+    yield from _who_answered(case)
     if case.model:
         yield f"model {case.model}"
     if case.stop_reason:
@@ -76,6 +77,13 @@ def _figures(case: CaseResult) -> Iterator[str]:
         yield f"{case.usage.input_tokens + case.usage.cache_read_tokens:,} tokens in, {case.usage.output_tokens:,} out"
     if case.cost_usd is not None:
         yield dollars(case.cost_usd)
+
+
+def _who_answered(case: CaseResult) -> Iterator[str]:
+    if case.answered_by_provider_id:
+        yield f"answered by the fallback {case.answered_by_provider_id}"
+    for attempt in case.fallback_attempts:
+        yield f"{attempt.provider_id} did not answer: {attempt.empty_reason or attempt.error_class}"
 
 
 def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:

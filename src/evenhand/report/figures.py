@@ -44,6 +44,8 @@ def _suite_fault(summary: Summary) -> str:
         return "something in the suite needs mending"
     if summary.skipped == summary.total:
         return "every case was skipped"
+    if summary.fallback_cases and summary.fallback_cases == summary.judged:
+        return "fallbacks answered every judged case: nothing is known of the providers themselves"
     if not summary.judged_assertions:
         return "no assertion was judged"
     return "what was judged does not carry a verdict"
@@ -100,6 +102,8 @@ def notes(run: Run) -> list[str]:
         found.append("the run was ended early by its limit on failures")
     if run.planned_cells is not None and summary.total < run.planned_cells:
         found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
+    if summary.fallback_cases:
+        found.append(f"{counted(summary.fallback_cases, 'judged case')} answered by a fallback")
     if summary.unenforced_budgets:
         found.append(
             f"{counted(summary.unenforced_budgets, 'budget')} could not be enforced: "

@@ -17,12 +17,13 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
-from evenhand.model.result import CaseResult, CaseStatus
+from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
+from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
 from evenhand.run.grading import grade_with
 from evenhand.run.groups import result_of
-from evenhand.run.plan import Cell
+from evenhand.run.plan import Cell, fallback_chain
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
@@ -42,6 +43,8 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
         progress.attempts = failure.attempts
+        if isinstance(failure, NobodyAnswered):
+            progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
     except TemplateError as failure:
         error = failure
@@ -58,12 +61,14 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("attempts", "request", "vars")
+    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "vars")
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
         self.attempts = 0
+        self.answered_by: str | None = None
+        self.fallback_attempts: tuple[FallbackAttempt, ...] = ()
 
 
 async def _run(cell: Cell, services: Services, progress: _Progress, started: float) -> CaseResult:
@@ -72,18 +77,24 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
-    response = await call(
-        services.line(cell.provider.id), request, services, timeout_ms=suite.runner.timeout_ms
-    )
+    provider, timeout_ms = cell.provider, suite.runner.timeout_ms
+    if provider.fallback and (chain := fallback_chain(suite, case, provider)):
+        answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
+        response, progress.fallback_attempts = answer.response, answer.attempts
+        if answer.provider is not provider:
+            provider = answer.provider
+            progress.answered_by = provider.id
+    else:
+        response = await call(services.line(provider.id), request, services, timeout_ms=timeout_ms)
     evidence = Evidence(
         response=response,
         vars=progress.vars,
         engine=engine,
         scope=scope,
-        provider_reports_tool_calls=cell.provider.reports_tool_calls,
+        provider_reports_tool_calls=provider.reports_tool_calls,
         request=request,
         case=case,
-        provider_id=cell.provider.id,
+        provider_id=provider.id,
     )
     weighed = await evaluate_case(
         case.assertions,
@@ -165,6 +176,8 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
         "vars": progress.vars,
         "prompt": _prompt_of(progress.request),
         "expect_fail_reason": case.expect_fail,
+        "answered_by_provider_id": progress.answered_by,
+        "fallback_attempts": progress.fallback_attempts,
         "wall_ms": round((time.perf_counter() - started) * 1_000, 3),
         **services.digests(cell),
     }

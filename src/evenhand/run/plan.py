@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from evenhand.errors import UsageError
+from evenhand.model.assertion import walk
 from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
@@ -50,7 +51,9 @@ class Plan:
         self.suite = suite
         self.filters = filters
         self.repeat = repeat
-        self.providers = _chosen(filters.providers, suite.providers, "provider")
+        asked = tuple(provider for provider in suite.providers if not provider.fallback_only)
+        _refuse_fallback_only(filters.providers, suite.providers)
+        self.providers = _chosen(filters.providers, asked, "provider")
         self.prompts: tuple[Prompt | None, ...] = _chosen(filters.prompts, suite.prompts, "prompt") or (None,)
         self._only_keys = only_keys
         self._without_keys = without_keys
@@ -66,7 +69,7 @@ class Plan:
         index = -1
         for case in self.cases():
             for provider in self.providers:
-                if not _admits(case, provider.id):
+                if not admits(case, provider.id):
                     continue
                 for prompt in self.prompts:
                     for repeat in range(self.repeat):
@@ -81,6 +84,26 @@ class Plan:
                         if self._wants(case_key):
                             yield Cell(index, case, provider, prompt, key, case_key)
 
+    def fallbacks(self) -> list[Provider]:
+        """The providers beside those of the cells that may be asked for a selected case, in the suite's order."""
+        if not self.suite.runner.fallback or not any(provider.fallback for provider in self.providers):
+            return []
+        waiting = {name for provider in self.providers for name in provider.fallback}
+        waiting -= {provider.id for provider in self.providers}
+        reached: set[str] = set()
+        for case in self.cases():
+            if not waiting:
+                break
+            found = {
+                other.id
+                for provider in self.providers
+                if admits(case, provider.id)
+                for other in fallback_chain(self.suite, case, provider)
+            }
+            reached |= found & waiting
+            waiting -= found
+        return [provider for provider in self.suite.providers if provider.id in reached]
+
     def total(self) -> int | None:
         """How many cells the run has, as far as the cases in memory and the number of the others tell.
 
@@ -91,7 +114,7 @@ class Plan:
         if cases.is_held:
             if self._only_keys is not None:
                 return sum(1 for _ in self.cells())
-            asked = sum(_admits(case, provider.id) for case in self.cases() for provider in self.providers)
+            asked = sum(admits(case, provider.id) for case in self.cases() for provider in self.providers)
         elif self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
         else:
@@ -116,10 +139,33 @@ def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:
     return not patterns or any(test_id == p or matches_glob(test_id, p) for p in patterns)
 
 
-def _admits(case: Case, provider_id: str) -> bool:
+def fallback_chain(suite: Suite, case: Case, provider: Provider) -> list[Provider]:
+    """Who may answer for a provider in a case, in turn.
+
+    Nobody where the case asks how long the answer took, which would be another provider's time. A fallback's own
+    fallbacks are not followed.
+    """
+    if not suite.runner.fallback or any(a.needs_fresh_call for a in walk(case.assertions)):
+        return []
+    known = {other.id: other for other in suite.providers}
+    names = dict.fromkeys(provider.fallback)
+    return [known[name] for name in names if name in known and admits(case, name)]
+
+
+def admits(case: Case, provider_id: str) -> bool:
+    """Whether a case lets a provider answer it."""
     if case.only_providers and provider_id not in case.only_providers:
         return False
     return provider_id not in case.skip_providers
+
+
+def _refuse_fallback_only(wanted: tuple[str, ...], providers: tuple[Provider, ...]) -> None:
+    for provider in providers:
+        if provider.fallback_only and provider.id in wanted:
+            raise UsageError(
+                f"provider {provider.id!r} only answers for others (`fallback_only`), so that no case is put to it; "
+                "name a provider that has it as `fallback`"
+            )
 
 
 def _chosen(wanted: tuple[str, ...], offered: tuple[Named, ...], what: str) -> tuple[Named, ...]:

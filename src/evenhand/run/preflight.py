@@ -27,8 +27,8 @@ def missing_graders(plan: Plan) -> list[Problem]:
 
 
 def called_providers(plan: Plan) -> list[Provider]:
-    """The providers that the selected cases will call, graders included; equal ones once."""
-    called: list[Provider] = list(plan.providers)
+    """The providers that the selected cases will call, graders and reachable fallbacks included; equal ones once."""
+    called: list[Provider] = [*plan.providers, *plan.fallbacks()]
     seen: set[int] = {id(provider) for provider in called}
     for _, assertion in _graded(plan):
         for provider in assertion.asks(plan.suite.graders):

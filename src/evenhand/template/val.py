@@ -52,6 +52,12 @@ class Val:
             if problem is not None:
                 yield problem.under(*path)
 
+    @property
+    def text(self) -> str | None:
+        """The text as it was written, raw or not; None for any other value."""
+        value = self.authored[RAW] if is_raw(self.authored) else self.authored
+        return value if isinstance(value, str) else None
+
     def __repr__(self) -> str:
         return f"Val({self.authored!r})"
 

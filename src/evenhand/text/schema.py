@@ -2,7 +2,8 @@
 
 The draft is the one that `$schema` names, else 2020-12; `format` is checked in every draft. Patterns are ECMA-262
 without look-around, in linear time; a schema with look-around has its patterns tried on every text first, under a
-limit of steps, since the library would take a search that hit its limit for one that found nothing.
+limit of steps, since the library would take a search that hit its limit for one that found nothing. What a schema can
+make the library do is counted before it does it (`schema_cost`), because nothing stops it afterwards.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from evenhand.errors import BrokenAssertion
 from evenhand.registry import nearest
 from evenhand.text.excerpt import clipped, escaped, middle_cut
 from evenhand.text.json_limits import UnsupportedValue, depth_of
+from evenhand.text.schema_cost import SchemaCost
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -31,6 +33,18 @@ MAX_LEVELS = 5_000
 
 MAX_PATTERN_STEPS = 100_000
 """Steps back of one search for a pattern with look-around."""
+
+MAX_VISITS = 30_000_000
+"""Times that schemas are held against places of one value: about a third of a second."""
+
+MAX_EXPLAINED_VISITS = 500_000
+"""The same for a list of what is wrong: up to 10 µs each, since every failure carries those that led to it."""
+
+FEW_MEETINGS = 64
+"""Schemas that meet in one place before the places are counted; real schemas stay far below."""
+
+MAX_BRANCHING_VISITS = 50_000
+"""As `MAX_EXPLAINED_VISITS`, where more than `FEW_MEETINGS` meet: a list then takes up to 60 µs each."""
 
 MAX_MESSAGE_LENGTH = 300
 
@@ -88,16 +102,19 @@ class Schema:
         keywords = [keyword for each in _objects(document) for keyword in each]
         self._is_recursive = not _REFERENCES.isdisjoint(keywords)
         self._calls_per_level = 1 + sum(keyword in _IN_PLACE for keyword in keywords)
+        self._cost = SchemaCost(document)
 
     def failures(self, value: Any, limit: int = 10) -> tuple[list[SchemaFailure], int]:
         """The first failures in the order of (path, message), and how many there are in all.
 
         Raises `SchemaUnsupported` for a value that the library does not take.
         """
-        self._check(value)
+        meetings = self._check(value)
         try:
             if self._validator.is_valid(value):
                 return [], 0
+            if not self._is_explained(value, meetings):
+                return [SchemaFailure("", "it does not match; the schema branches too much to say where")], 1
             found = sorted(
                 SchemaFailure(_pointer(error.instance_path), _cut(error.message))
                 for error in self._validator.iter_errors(value)
@@ -110,7 +127,13 @@ class Schema:
             raise SchemaUnsupported("the schema library contradicts itself about this value")
         return found[:limit], len(found)
 
-    def _check(self, value: Any) -> None:
+    def _is_explained(self, value: Any, meetings: float) -> bool:
+        """Whether a list of what is wrong takes a bounded time."""
+        limit = MAX_EXPLAINED_VISITS if meetings <= FEW_MEETINGS else MAX_BRANCHING_VISITS
+        return self._cost.visits(value) <= limit
+
+    def _check(self, value: Any) -> float:
+        """How many schemas meet in one place of a value that can be held against this schema at all."""
         try:
             depth = depth_of(value, MAX_VALUE_DEPTH)
         except UnsupportedValue as error:
@@ -126,6 +149,13 @@ class Schema:
                     raise SchemaUnsupported(
                         f"a pattern with look-around was stopped after {MAX_PATTERN_STEPS:,} steps back"
                     )
+        meetings = max(map(self._cost.meetings, range(depth + 1)))
+        if meetings > FEW_MEETINGS and self._cost.visits(value) > MAX_VISITS:
+            raise SchemaUnsupported(
+                "the schema branches too much for this value: it would be looked at more than "
+                f"{MAX_VISITS:,} times; refer to a schema once instead of in each branch"
+            )
+        return meetings
 
 
 _BY_IDENTITY: dict[int, tuple[object, Schema]] = {}
