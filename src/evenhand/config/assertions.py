@@ -23,7 +23,6 @@ from evenhand.model.grading import Grader
 from evenhand.model.group import Group
 from evenhand.template import Engine
 
-
 MAX_NESTING = 10
 """Levels of groups inside groups."""
 
