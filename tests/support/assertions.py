@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,11 +14,11 @@ from evenhand.model.assertion import ASSERTIONS, NEGATION_PREFIX, Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response
 from evenhand.model.group import Group
-from evenhand.model.outcome import Outcome, errored
+from evenhand.model.outcome import Outcome, Weighed, errored
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.groups import Grade
 from evenhand.template import Engine, Scope, Val
-from support.scripts import judged_script, judged_scripts
+from support.scripts import HERE, judged_script, judged_scripts
 
 ENGINE = Engine()
 
@@ -90,22 +91,35 @@ def judged(assertion: Assertion, seen: Evidence) -> Outcome:
 def judged_group(
     group: Assertion, seen: Evidence, *, grade: Grade = refused, short_circuit: bool = True, **terms: Any
 ) -> Outcome:
-    """The outcome of a group, its scripts judged in one batch; `grade` is asked for graded members."""
+    """The outcome of a group; `grade` is asked for graded members, `threshold` is that of the case."""
+    (found,) = judged_case((group,), seen, grade=grade, short_circuit=short_circuit, **terms)
+    return found.outcome
 
-    async def scripts(assertions: Sequence[Assertion], answer: Evidence) -> Sequence[Outcome]:
-        return await asyncio.to_thread(judged_scripts, assertions, answer)
 
-    (found,) = asyncio.run(
+def judged_case(
+    assertions: Sequence[Assertion],
+    seen: Evidence,
+    directory: Path = HERE,
+    *,
+    grade: Grade = refused,
+    short_circuit: bool = True,
+    threshold: float | None = None,
+) -> list[Weighed]:
+    """The outcomes of a case's assertions, judged as a run does it."""
+
+    async def scripts(batch: Sequence[Assertion], answer: Evidence) -> Sequence[Outcome]:
+        return await asyncio.to_thread(judged_scripts, batch, answer, directory)
+
+    return asyncio.run(
         evaluate_case(
-            (group,),
+            assertions,
             seen,
-            threshold=terms.get("threshold"),
+            threshold=threshold,
             short_circuit=short_circuit,
             judge_scripts=scripts,
             grade=grade,
         )
     )
-    return found.outcome
 
 
 def verdict_on(output: Any, /, **options: Any) -> Outcome:

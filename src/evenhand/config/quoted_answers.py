@@ -19,8 +19,11 @@ def rubrics_that_quote(
 
     A judge that is told the answer compares texts, which the other assertion does for nothing and without error.
     """
-    rubrics = [(p.path, p.assertion.criterion) for p in placed(assertions) if not p.is_turned]
-    rubrics = [(path, criterion) for path, criterion in rubrics if criterion]
+    rubrics = [
+        (path, criterion)
+        for assertion, path, is_turned in placed(assertions)
+        if not is_turned and (criterion := assertion.criterion)
+    ]
     if not rubrics:
         return
     expected = [(a.kind, text.strip()) for a in walk(assertions) if (text := a.expected_text)]

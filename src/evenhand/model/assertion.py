@@ -11,12 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from evenhand.errors import Problem
+from evenhand.errors import Problem, TemplateError
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Status, failed
 from evenhand.registry import Registry
 from evenhand.template import Engine, Val
+from evenhand.template.engine import is_template
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +54,8 @@ class Assertion(
         False
     )
     metric: Annotated[
-        str | None, msgspec.Meta(description="Name under which the score is also collected over the run.")
+        str | None,
+        msgspec.Meta(description="Name under which the score is also collected over the run. A template."),
     ] = None
 
     tier: ClassVar[Literal["local", "graded", "members"]] = "local"
@@ -124,6 +126,19 @@ class Assertion(
             outcome, status=flipped, score=score, reason=f"negated: {outcome.reason}"
         )
 
+    def metric_for(self, evidence: Evidence) -> str | None:
+        """The name for the score of this answer: None for none, or where the template renders to nothing.
+
+        A template that does not render names the score all the same, by its text.
+        """
+        metric = self.metric
+        if metric is None or not is_template(metric):
+            return metric
+        try:
+            return evidence.engine.render(metric, evidence.scope).strip() or None
+        except TemplateError:
+            return metric
+
     @property
     def members(self) -> tuple[Assertion, ...]:
         """The assertions inside this one: those of a group. Whoever looks at all assertions takes `walk`."""
@@ -149,6 +164,8 @@ class Assertion(
             value = getattr(self, name)
             if isinstance(value, Val):
                 yield name, value
+        if self.metric is not None and is_template(self.metric):
+            yield "metric", Val(self.metric)
 
     def expressions(self) -> Iterator[tuple[str, str]]:
         """Every field that is an expression over a case's vars and environment, with its name."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult
 
@@ -44,12 +46,9 @@ def member_of(part: Any) -> AssertResult | None:
         return part
     if not isinstance(part, dict) or not isinstance(part.get("kind"), str):
         return None
-    known = {name: part[name] for name in AssertResult.__struct_fields__ if name in part}
     try:
-        return AssertResult(
-            **{**known, "status": Status(known["status"]), "parts": tuple(known.get("parts", ()))}
-        )
-    except (KeyError, ValueError, TypeError):
+        return msgspec.convert(part, AssertResult)
+    except (msgspec.ValidationError, RecursionError):
         return None
 
 

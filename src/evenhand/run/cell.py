@@ -124,7 +124,9 @@ def _judged(
         passes=case_passes(weighed, score, case.threshold),
         expect_fail=case.expect_fail is not None,
     )
-    asserts = tuple([result_of(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)])
+    asserts = tuple(
+        [result_of(a, w.outcome, evidence) for a, w in zip(case.assertions, weighed, strict=True)]
+    )
     return CaseResult(
         status=status,
         score=score,

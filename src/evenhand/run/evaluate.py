@@ -105,7 +105,7 @@ class _Grading:
         bounded = not any(branch.members and scores_freely(branch.assertion) for branch in waiting)
         if not graders_matter(local, weights, self._threshold, bounded=bounded):
             for branch in waiting:
-                branch.skip(DECIDED)
+                branch.skip(DECIDED, self._evidence)
 
     async def _graded(self, assertion: Assertion) -> Outcome:
         try:

@@ -38,10 +38,9 @@ class Branch:
         for member in self.members:
             yield from member.leaves
 
-    @property
-    def result(self) -> AssertResult:
+    def result(self, evidence: Evidence) -> AssertResult:
         """What the finished branch found."""
-        return result_of(self.assertion, self.outcome or skipped(GROUP_DECIDED))
+        return result_of(self.assertion, self.outcome or skipped(GROUP_DECIDED), evidence)
 
     @property
     def known(self) -> list[Weighed]:
@@ -53,16 +52,18 @@ class Branch:
         """The members that are not finished yet."""
         return [member for member in self.members if member.outcome is None]
 
-    def skip(self, reason: str) -> None:
+    def skip(self, reason: str, evidence: Evidence) -> None:
         """Finish without a verdict; what members already found is kept."""
         if self.outcome is not None:
             return
         for member in self.members:
-            member.skip(reason)
+            member.skip(reason, evidence)
         self.outcome = skipped(reason)
         if self.members:
             self.outcome = Outcome(
-                status=Status.SKIPPED, reason=reason, parts=tuple(member.result for member in self.members)
+                status=Status.SKIPPED,
+                reason=reason,
+                parts=tuple(member.result(evidence) for member in self.members),
             )
 
 
@@ -116,7 +117,7 @@ async def ask(
             _close_if_decided(branch, group, evidence, score_matters)
 
 
-def result_of(assertion: Assertion, outcome: Outcome) -> AssertResult:
+def result_of(assertion: Assertion, outcome: Outcome, evidence: Evidence) -> AssertResult:
     """An assertion and its outcome as they are stored and shown."""
     return AssertResult(
         kind=assertion.kind,
@@ -126,7 +127,7 @@ def result_of(assertion: Assertion, outcome: Outcome) -> AssertResult:
         reason=outcome.reason,
         details=outcome.details,
         criteria=assertion,
-        metric=assertion.metric,
+        metric=None if assertion.metric is None else assertion.metric_for(evidence),
         parts=outcome.parts,
         named_scores=outcome.named_scores,
         named_score_weights=outcome.named_score_weights,
@@ -147,14 +148,14 @@ def _close_if_decided(branch: Branch, group: Group, evidence: Evidence, score_ma
         branch.known, [member.assertion for member in waiting], score_matters=score_matters
     ):
         for member in waiting:
-            member.skip(GROUP_DECIDED)
+            member.skip(GROUP_DECIDED, evidence)
         branch.outcome = _concluded(branch, group, evidence)
 
 
 def _concluded(branch: Branch, group: Group, evidence: Evidence) -> Outcome:
     """The outcome of a group, `negate` included, over its finished members."""
     judged = branch.known
-    parts = tuple(member.result for member in branch.members)
+    parts = tuple(member.result(evidence) for member in branch.members)
     costs = [part.cost_usd for part in parts if part.cost_usd is not None]
     try:
         score = group.score_of(judged)
