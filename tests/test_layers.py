@@ -30,6 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "session",
         "api",
         "__init__",
+        "web",
         "cli",
         "__main__",
     )

@@ -212,7 +212,7 @@ class NoneOf(BestGroup, frozen=True, kw_only=True, tag="none-of"):
 
 
 @ASSERTIONS.register
-class AtLeast(Group, frozen=True, kw_only=True, tag="at-least"):
+class AtLeastSome(Group, frozen=True, kw_only=True, tag="at-least"):
     """At least `n` assertions of the group pass.
 
     The score is the share of `n` that passed, at most 1.

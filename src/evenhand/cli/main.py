@@ -33,7 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry("evenhand.cli.run", "Run a suite and report what held and what did not."),
     "validate": Entry("evenhand.cli.validate", "Find everything that is wrong with a suite; runs nothing."),
     "list": Entry("evenhand.cli.list", "Show what a suite resolves to, and the assertions there are."),
-    "view": Entry("evenhand.cli.view", "Look at a stored run again, whole or in part."),
+    "view": Entry("evenhand.cli.view", "Look at stored runs in a browser, or at one in the terminal."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),
     "schema": Entry("evenhand.cli.schema", "Print the JSON Schema of a suite or of a run document."),
     "doctor": Entry("evenhand.cli.doctor", "Check what evenhand needs on this machine."),

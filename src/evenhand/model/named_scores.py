@@ -54,12 +54,15 @@ def member_of(part: Any) -> AssertResult | None:
 
 def named_means(results: Iterable[AssertResult]) -> dict[str, float]:
     """The weighted mean by name. A mean without weight is 0; one that is not finite is left out."""
+    # Asked for every cell: nearly all have no names.
+    named = [result for result in results if result.metric is not None or result.named_scores or result.parts]
+    if not named:
+        return {}
     sums: dict[str, list[float]] = {}
-    for result in results:
-        if result.metric is not None or result.named_scores or result.parts:
-            for name, score, weight in shares(result):
-                share = sums.setdefault(name, [0.0, 0.0])
-                share[0] += score * weight
-                share[1] += weight
+    for result in named:
+        for name, score, weight in shares(result):
+            share = sums.setdefault(name, [0.0, 0.0])
+            share[0] += score * weight
+            share[1] += weight
     means = {name: total / weight if weight > 0 else 0.0 for name, (total, weight) in sums.items()}
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}

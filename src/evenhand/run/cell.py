@@ -29,6 +29,10 @@ from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.template import order_vars, render_scope
 
+# Looked up once: reading a member from its enumeration costs more than a comparison.
+_PASS, _FAIL, _ERROR = Status.PASS, Status.FAIL, Status.ERROR
+_CASE_PASS = CaseStatus.PASS
+
 
 async def run_cell(cell: Cell, services: Services) -> CaseResult:
     """Exactly one result, whatever happens. Only cancellation comes out as an exception."""
@@ -147,7 +151,7 @@ def _judged(
         cached=response.cached,
         raw=response.raw,
         metadata=response.metadata,
-        unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),
+        unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
         **_asked(cell, services, progress, started),
     )
 
@@ -193,13 +197,11 @@ def _scored(
         score = case_score(weighed)
     except ScoreOverflow as error:
         return None, str(error), ErrorClass.ASSERT_FAILED
-    broken = [
-        (a.kind, w.outcome)
-        for a, w in zip(assertions, weighed, strict=True)
-        if w.outcome.status is Status.ERROR
-    ]
-    if not broken:
+    if not [w for w in weighed if w.outcome.status is _ERROR]:
         return score, None, None
+    broken = [
+        (a.kind, w.outcome) for a, w in zip(assertions, weighed, strict=True) if w.outcome.status is _ERROR
+    ]
     kind, first = broken[0]
     more = f" (and {len(broken) - 1} more errored)" if len(broken) > 1 else ""
     classes = [outcome.error_class for _, outcome in broken if outcome.error_class is not None]
@@ -214,11 +216,11 @@ def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> Ca
         return CaseStatus.SKIP
     if expect_fail:
         return CaseStatus.XPASS if passes else CaseStatus.XFAIL
-    return CaseStatus.PASS if passes else CaseStatus.FAIL
+    return _CASE_PASS if passes else CaseStatus.FAIL
 
 
 def _is_judgement(outcome: Outcome) -> bool:
-    return outcome.status in (Status.PASS, Status.FAIL) and not outcome.unenforced
+    return (outcome.status is _PASS or outcome.status is _FAIL) and not outcome.unenforced
 
 
 def _prompt_of(request: Request | None) -> Json:

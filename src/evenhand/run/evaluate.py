@@ -39,8 +39,7 @@ async def evaluate_case(
         branches = [Branch(a, o) for a, o in zip(assertions, outcomes, strict=True)]
         await _judge_waiting(branches, evidence, judge_scripts)
         if any(branch.outcome is None for branch in branches):
-            grading = _Grading(evidence, grade, threshold, short_circuit)
-            await grading.finish(branches)
+            await _Grading(evidence, grade, threshold, short_circuit).finish(branches)
         outcomes = [branch.outcome for branch in branches]
     return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
 

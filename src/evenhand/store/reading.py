@@ -60,6 +60,24 @@ class Reader:
             for _, number, block, slot in page:
                 yield self._result(blocks, number, block, slot)
 
+    def result(self, run: int, case_key: str) -> CaseResult | None:
+        """The result of one cell; None where the run has none yet."""
+        rows = self.rows(
+            "SELECT number, block, slot FROM results WHERE run = ? AND case_key = ?",
+            (run, bytes.fromhex(case_key)),
+        )
+        return self._result(_Blocks(self), *rows[0]) if rows else None
+
+    def results_after(self, run: int, after: int) -> Iterator[tuple[int, CaseResult]]:
+        """What was added to a run behind the result with the number `after`, each with its own number."""
+        ((last,),) = self.rows("SELECT max(number) FROM results WHERE run = ?", (run,))
+        blocks = _Blocks(self)
+        while isinstance(last, int) and after < last:
+            page = self._page("number > ? AND number <= ? AND +run = ? ORDER BY number", (after, last, run))
+            for _, number, block, slot in page:
+                yield number, self._result(blocks, number, block, slot)
+            after = page[-1][1]
+
     def _pages_by_cell(self, run: int, condition: str, values: tuple[object, ...]) -> Iterator[list[Row]]:
         after = (-1, -1)
         while page := self._page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
+import re
 import sqlite3
 import threading
 import weakref
@@ -25,6 +26,9 @@ from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
 T = TypeVar("T")
+
+CASE_KEY = re.compile(r"[0-9a-f]{16}")
+"""What the key of a cell looks like."""
 
 __all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
 
@@ -125,6 +129,16 @@ class RunStore:
         """
         number = self._index.number(run_id)
         return self._while_open(self._reader.results(number, statuses, test_glob, order))
+
+    def result(self, run_id: str, case_key: str) -> CaseResult | None:
+        """The committed result of one cell; None where there is none, or `case_key` is no key."""
+        if not CASE_KEY.fullmatch(case_key):
+            return None
+        return self._reader.result(self._index.number(run_id), case_key)
+
+    def results_after(self, run_id: str, after: int) -> Iterator[tuple[int, CaseResult]]:
+        """What was committed behind the result with the number `after` (0 is before all), with each one's number."""
+        return self._while_open(self._reader.results_after(self._index.number(run_id), after))
 
     def finished_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of all results of a run."""
