@@ -35,6 +35,9 @@ COMMANDS: dict[str, Entry] = {
     "list": Entry("evenhand.cli.list", "Show what a suite resolves to, and the assertions there are."),
     "view": Entry("evenhand.cli.view", "Look at stored runs in a browser, or at one in the terminal."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),
+    "ci-summary": Entry(
+        "evenhand.cli.ci_summary", "Add a stored run to the summary and outputs of a CI job."
+    ),
     "schema": Entry("evenhand.cli.schema", "Print the JSON Schema of a suite or of a run document."),
     "doctor": Entry("evenhand.cli.doctor", "Check what evenhand needs on this machine."),
 }
