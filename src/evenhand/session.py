@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -16,7 +16,7 @@ from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
 from evenhand.model.provider import Session
-from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
+from evenhand.model.result import NOT_PASSING, CaseResult, Filters, LimitHistory, Run, RunStatus, Summary
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
@@ -103,14 +103,15 @@ async def execute_run(
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        ending = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
-        status=status,
+        status=ending.status,
         finished_at=utc_now(),
+        limits=(*run.limits, *ending.limits),
         summary=summary,
-        exit_code=_exit_code(summary, status, options),
+        exit_code=_exit_code(summary, ending.status, options),
     )
     writer.finish(ended)
     if observer:
@@ -143,6 +144,13 @@ def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> Exit
     return exit_code(summary, allow_unchecked=options.allow_unchecked, allow_empty=options.allow_empty)
 
 
+class _Ending(NamedTuple):
+    """How the cells of a run came to their end."""
+
+    status: RunStatus
+    limits: tuple[LimitHistory, ...]
+
+
 async def _execute(
     suite: Suite,
     plan: Plan,
@@ -151,7 +159,7 @@ async def _execute(
     max_failures: int | None,
     observer: Observer | None,
     sessions: Mapping[str, Session] | None,
-) -> RunStatus:
+) -> _Ending:
     failures = 0
 
     def consume(result: CaseResult) -> bool:
@@ -168,15 +176,19 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
             await asyncio.sleep(0.005)
 
+    services = Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions)
+    status = RunStatus.FINISHED
     try:
-        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
+        async with services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
-        return RunStatus.INTERRUPTED
+        status = RunStatus.INTERRUPTED
     except ExceptionGroup as group:
         raise _first_expected(group) from None
-    stopped = max_failures is not None and failures >= max_failures
-    return RunStatus.STOPPED if stopped else RunStatus.FINISHED
+    else:
+        if max_failures is not None and failures >= max_failures:
+            status = RunStatus.STOPPED
+    return _Ending(status, services.limit_histories())
 
 
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:

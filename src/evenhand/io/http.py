@@ -165,6 +165,10 @@ A success that holds an error breaks the protocol; every status that is not list
 """
 
 
+OVERLOAD_STATUSES = (429, 503, 529)
+"""Statuses that say that a server has too much to do; 529 is Anthropic's."""
+
+
 def status_class(status: int) -> tuple[ErrorClass, bool]:
     """The class that a failure with this status has, and whether it may be tried again."""
     for statuses, error_class, retriable in STATUS_CLASSES:
@@ -183,7 +187,13 @@ def refused(reply: HttpReply) -> ProviderError | None:
     if 300 <= reply.status < 400 and "location" in reply.headers:
         message = f"HTTP {reply.status}: moved to {reply.headers['location'][:BODY_IN_MESSAGES]!r}; call that address"
     wait = retry_after_ms(reply.headers, time.time()) if retriable else None
-    return ProviderError(message, error_class, retriable=retriable, retry_after_ms=wait)
+    return ProviderError(
+        message,
+        error_class,
+        retriable=retriable,
+        retry_after_ms=wait,
+        is_overload=reply.status in OVERLOAD_STATUSES,
+    )
 
 
 def retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -11,6 +12,7 @@ from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
 from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
+from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
@@ -194,6 +196,7 @@ class HttpSession:
         self._env = dict(context.env)
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
         self._client = HttpClient(context.concurrency)
+        self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:
         """Make the call, read the reply. Raises `ProviderError`."""
@@ -202,6 +205,8 @@ class HttpSession:
         except TemplateError as error:
             raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
         reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        for quota in quotas_in(reply.headers, time.time()):
+            self._tell_quota(quota)
         return self._provider.decode(reply, self._engine)
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -12,9 +13,17 @@ import msgspec
 from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
-from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status_class
+from evenhand.io.http import (
+    OVERLOAD_STATUSES,
+    HttpClient,
+    HttpReply,
+    HttpRequest,
+    refused,
+    status_class,
+)
 from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
+from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import Provider, ProviderContext, Session
@@ -203,6 +212,7 @@ class VendorSession:
         except TemplateError as error:
             raise ProviderError(f"`request`: {error.message}", ErrorClass.RENDER_FAILED) from None
         self._client = HttpClient(context.concurrency)
+        self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:
         """Put the question, read the answer. Raises `ProviderError`."""
@@ -211,6 +221,8 @@ class VendorSession:
         request = self._images.filled(request)
         call = self._provider.encode(request, self._access)
         reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        for quota in quotas_in(reply.headers, time.time()):
+            self._tell_quota(quota)
         return self._provider.decode(reply, request)
 
     async def close(self) -> None:
@@ -230,12 +242,16 @@ def reported(error: Any) -> ProviderError:
     code = fields.get("code")
     if type(code) is int and 400 <= code < 600:
         error_class, retriable = status_class(code)
-        return ProviderError(said, error_class, retriable=retriable, details=error)
+        overload = code in OVERLOAD_STATUSES
+        return ProviderError(said, error_class, retriable=retriable, details=error, is_overload=overload)
     words = " ".join(str(fields.get(name, "")) for name in ("type", "code", "message")).lower()
     if any(word in words for word in _RATE_WORDS):
         return ProviderError(said, ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, details=error)
     if any(word in words for word in _BUSY_WORDS):
-        return ProviderError(said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error)
+        overload = "overloaded" in words
+        return ProviderError(
+            said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error, is_overload=overload
+        )
     return ProviderError(f"the answer reports an error: {said}", ErrorClass.PROVIDER_PROTOCOL, details=error)
 
 

@@ -102,6 +102,11 @@ def notes(run: Run) -> list[str]:
         found.append("the run was ended early by its limit on failures")
     if run.planned_cells is not None and summary.total < run.planned_cells:
         found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
+    found.extend(
+        f"{limit.provider_id} turned {counted(limit.refused_calls, 'call')} away, so that calls at once went from "
+        f"{limit.configured:,} to {limit.lowest:,} at the lowest; a lower `-j` or a `rate_limit` would have spared them"
+        for limit in run.limits
+    )
     if summary.fallback_cases:
         found.append(f"{counted(summary.fallback_cases, 'judged case')} answered by a fallback")
     if summary.unenforced_budgets:
