@@ -11,12 +11,6 @@ from evenhand.report.github import MAX_ANNOTATIONS
 from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, rendered, run_of
 
 
-@pytest.fixture(autouse=True)
-def _no_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def test_a_failure_is_an_error_at_the_place_of_its_case() -> None:
     failure = assertion("contains", "fail", "found 100% of\nnothing", 0.0)
     case = cell_result("a/b", "fail", failure, location="evals/cases.yaml:41:5")
