@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from evenhand.model.exchange import Role, Tool
+from evenhand.model.grading import VOTE_DESCRIPTION, Vote
 from evenhand.model.suite import Runner, Server
 
 SUPPORTED_VERSION = 1
@@ -228,8 +229,16 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
     tools: Annotated[tuple[Tool, ...], _described("Tools offered to every provider; none is ever run.")] = ()
     grader: Annotated[
         Any,
-        _described("Who judges by rubrics.", anyOf=[{"$ref": "#/$defs/grader"}, {"type": "null"}]),
+        _described(
+            "Who judges by rubrics: one grader, or a list of them that vote.",
+            anyOf=[
+                {"$ref": "#/$defs/grader"},
+                {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1},
+                {"type": "null"},
+            ],
+        ),
     ] = None
+    vote: Annotated[Vote | None, _described(VOTE_DESCRIPTION)] = None
     tests: Annotated[
         tuple[Any, ...],
         _described("Cases, `file://` patterns of test files, and generators.", **_list_of("test")),

@@ -151,7 +151,7 @@ class _Loading:
             )
         return _Parts(
             providers=under_test,
-            graders=self.graders.suite_graders(written.grader, root.inside("grader"), declared),
+            graders=self.graders.suite_graders(written.grader, written.vote, root.inside("grader"), declared),
             prompts=prompts.read_all(written.prompts, root.inside("prompts")),
             defaults=read_defaults(
                 written.defaults,
