@@ -11,7 +11,7 @@ from evenhand.cli.locate import suite_option
 from evenhand.cli.terminal import note
 
 
-@click.command("ci-summary", short_help="Add a stored run to the summary and the outputs of a CI job.")
+@click.command("ci-summary", short_help="Add a stored run to the summary and outputs of a CI job.")
 @click.argument("reference", metavar="[RUN]", default="latest")
 @suite_option
 def command(reference: str, suite: Path) -> int:
