@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from evenhand.errors import UsageError
+from evenhand.model.assertion import walk
 from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
@@ -153,7 +154,7 @@ def fallback_chain(suite: Suite, case: Case, provider: Provider) -> list[Provide
 
 def needs_fresh_call(case: Case) -> bool:
     """Whether an assertion of a case, or a member of one, asks about the call itself, which no kept answer tells of."""
-    return any(assertion.needs_fresh_call for assertion in case.assertions)
+    return any(assertion.needs_fresh_call for assertion in walk(case.assertions))
 
 
 def admits(case: Case, provider_id: str) -> bool:
