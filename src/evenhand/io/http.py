@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import io
 import math
 import time
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BODY_LIMIT = 64 * 1024 * 1024
 """Bytes of an answer, decompressed."""
+_LARGE_BODY = 512 * 1024
 BODY_IN_MESSAGES = 500
 """Characters of a refused call's body that its message quotes."""
 USER_AGENT = f"evenhand/{__version__}"
@@ -71,7 +73,7 @@ class HttpClient:
                 request.method,
                 request.url,
                 headers=request.headers,
-                data=request.body,
+                data=_payload(request.body),
                 allow_redirects=False,
                 proxy=proxy,
                 timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
@@ -121,6 +123,11 @@ def _proxy_of(scheme: str, host: str | None) -> str | None:
     if host is None or urllib.request.proxy_bypass(host):
         return None
     return urllib.request.getproxies().get(scheme)
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The body as the HTTP library wants it: a large one in pieces, so that the event loop is not held up."""
+    return io.BytesIO(body) if body is not None and len(body) > _LARGE_BODY else body
 
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
