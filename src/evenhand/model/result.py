@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
@@ -255,6 +256,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Providers that turned calls away, and how the limit on calls to them was adapted."""
     summary: Summary = Summary()
     exit_code: int | None = None
+    baseline: str | None = None
+    """What the run was to be compared with, as it was asked for."""
+    baseline_note: str | None = None
+    """Why it was not compared."""
+    comparison: Comparison | None = None
+    gate: GateResult | None = None
+    """What the suite's gate made of it; None where the suite has none, or it had nothing to look at."""
 
 
 class RunDocument(Run, frozen=True, kw_only=True, omit_defaults=True):

@@ -54,7 +54,7 @@ class Reader:
         self, run: int, statuses: Collection[str] | None, test_glob: str | None, order: Order
     ) -> Iterator[CaseResult]:
         """The chosen results of the run with that number."""
-        blocks = _Blocks(self)
+        blocks = Blocks(self)
         pages = self._pages_by_cell if order == "cell" else self._pages_by_number
         for page in pages(run, *_condition(statuses, test_glob)):
             for _, number, block, slot in page:
@@ -102,7 +102,7 @@ class Reader:
         sql = f"SELECT position, number, block, slot FROM results WHERE {where} LIMIT {_PAGE}"  # noqa: S608
         return self.rows(sql, parameters)
 
-    def _result(self, blocks: _Blocks, number: int, block: int, slot: int) -> CaseResult:
+    def _result(self, blocks: Blocks, number: int, block: int, slot: int) -> CaseResult:
         try:
             return result_of(blocks[block][slot])
         except (zlib.error, msgspec.MsgspecError, IndexError) as error:
@@ -114,7 +114,7 @@ class Reader:
             ) from error
 
 
-class _Blocks:
+class Blocks:
     """The documents of the blocks read last: neighbouring results share a block."""
 
     def __init__(self, reader: Reader) -> None:
