@@ -66,12 +66,12 @@ class Reader:
             "SELECT number, block, slot FROM results WHERE run = ? AND case_key = ?",
             (run, bytes.fromhex(case_key)),
         )
-        return self._result(_Blocks(self), *rows[0]) if rows else None
+        return self._result(Blocks(self), *rows[0]) if rows else None
 
     def results_after(self, run: int, after: int) -> Iterator[tuple[int, CaseResult]]:
         """What was added to a run behind the result with the number `after`, each with its own number."""
         ((last,),) = self.rows("SELECT max(number) FROM results WHERE run = ?", (run,))
-        blocks = _Blocks(self)
+        blocks = Blocks(self)
         while isinstance(last, int) and after < last:
             page = self._page("number > ? AND number <= ? AND +run = ? ORDER BY number", (after, last, run))
             for _, number, block, slot in page:
