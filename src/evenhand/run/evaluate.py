@@ -36,13 +36,14 @@ async def evaluate_case(
     outcomes: list[Outcome | None] = [
         judge(a, evidence) if a.tier == "local" and not a.is_script else None for a in assertions
     ]
-    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    scripts = [index for index in waiting if assertions[index].is_script]
+    if None not in outcomes:
+        return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+    scripts = [index for index, assertion in enumerate(assertions) if assertion.is_script]
     if scripts:
         judged = await judge_scripts([assertions[index] for index in scripts], evidence)
         for index, outcome in zip(scripts, judged, strict=True):
             outcomes[index] = outcome
-        waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
     if waiting:
         local = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
         graded = [assertions[index] for index in waiting]
