@@ -26,6 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "assertions providers",
         "config",
         "store",
+        "compare",
         "report",
         "session",
         "api",

@@ -12,6 +12,7 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
+from evenhand.compare.against import Against, baseline_is_missing, find_baseline, judged_against
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
@@ -24,7 +25,6 @@ from evenhand.model.result import (
     Run,
     RunStatus,
     Spending,
-    Summary,
 )
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
@@ -70,6 +70,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
     """Finish this run."""
+    against: str | None = None
+    """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
 
 class Observer(Protocol):
@@ -121,10 +123,11 @@ async def execute_run(
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
+    against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
     async with serving(() if total == 0 else suite.servers, suite.directory):
-        run = resumed or _new_run(suite, plan, total)
+        run = resumed or _new_run(suite, plan, total, against)
         budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
         writer = reopened or store.begin(run, redactor=redactor)
@@ -142,8 +145,11 @@ async def execute_run(
         limits=(*run.limits, *ending.limits),
         spending=ending.spending,
         summary=summary,
-        exit_code=_exit_code(summary, ending, options),
     )
+    if ending.status is RunStatus.FINISHED:
+        writer.flush()
+        ended = judged_against(ended, against, suite, store)
+    ended = msgspec.structs.replace(ended, exit_code=_exit_code(ended, options, against))
     writer.finish(ended)
     if observer:
         observer.ended(ended)
@@ -173,12 +179,25 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     return EnvironmentRedactor(os.environ, named=named, further=written)
 
 
-def _exit_code(summary: Summary, ending: _Ending, options: RunOptions) -> ExitCode:
-    if ending.status is RunStatus.INTERRUPTED:
+def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | None) -> Against | None:
+    """The baseline, found before anything is paid for."""
+    asked = options.against or (resumed.baseline if resumed else None)
+    return find_baseline(asked, suite, store, without=resumed.run_id if resumed else None)
+
+
+def _exit_code(run: Run, options: RunOptions, against: Against | None) -> ExitCode:
+    if run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
-    if ending.spending is not None and ending.spending.is_reached:
+    if run.spending is not None and run.spending.is_reached:
         return ExitCode.HARNESS  # what was left out may be what fails
-    return exit_code(summary, allow_unchecked=options.allow_unchecked, allow_empty=options.allow_empty)
+    return exit_code(
+        run.summary,
+        allow_unchecked=options.allow_unchecked,
+        allow_empty=options.allow_empty,
+        baseline_missing=run.status is RunStatus.FINISHED and baseline_is_missing(run, against),
+        newly_failing=run.comparison.newly_failing if run.comparison else 0,
+        gate=run.gate,
+    )
 
 
 class _Ending(NamedTuple):
@@ -317,7 +336,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
 
 
-def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
+def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
     return Run(
         run_id=new_run_id(),
         project=suite.project,
@@ -332,4 +351,5 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         filters=plan.filters,
         repeat=plan.repeat,
         planned_cells=total,
+        baseline=against.asked if against else None,
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
 from evenhand.model.suite import Runner, Server
@@ -257,6 +258,13 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
+    baseline: Annotated[
+        Baseline | None, _described("What every run is compared with unless `--against` says otherwise.")
+    ] = None
+    gate: Annotated[
+        Gate | None,
+        _described("When a run counts as worse than its baseline; without it every case must pass."),
+    ] = None
 
 
 def with_long_forms(runner: Any) -> Any:

@@ -130,6 +130,8 @@ class _Loading:
             servers=written.servers,
             env=env,
             runner=written.runner,
+            gate=written.gate,
+            baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
             has_graded_cases=reading.has_graded_cases,

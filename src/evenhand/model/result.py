@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
@@ -70,7 +71,9 @@ class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_def
     criteria: Any = None
     metric: str | None = None
     parts: tuple[Any, ...] = ()
+    """What the verdict is made of: results of a group's members, each with its `kind`, or components of a script."""
     named_scores: dict[str, float] = {}
+    named_score_weights: dict[str, float] = {}
     cached: bool = False
     cost_usd: float | None = None
     error_class: str | None = None
@@ -207,7 +210,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     empty_counts: dict[str, int] = {}
     error_counts: dict[str, int] = {}
     named_scores: dict[str, float] = {}
+    """The weighted mean of the scores under each name: metrics, and what scripts report."""
     named_counts: dict[str, int] = {}
+    """How many assertions each mean is over."""
+    named_scores_by_provider: dict[str, dict[str, float]] = {}
+    named_scores_left_out: int = 0
+    """Scores under names beyond those that a run keeps, or under names that are too long."""
     latency_ms_p50: float | None = None
     latency_ms_p95: float | None = None
     wall_ms: float | None = None
@@ -268,6 +276,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a run with a limit on its cost."""
     summary: Summary = Summary()
     exit_code: int | None = None
+    baseline: str | None = None
+    """What the run was to be compared with, as it was asked for."""
+    baseline_note: str | None = None
+    """Why it was not compared."""
+    comparison: Comparison | None = None
+    gate: GateResult | None = None
+    """What the suite's gate made of it; None where the suite has none, or it had nothing to look at."""
 
 
 class RunDocument(Run, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider, RateLimit
@@ -190,6 +191,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
+    gate: Gate | None = None
+    """When a run counts as worse than its baseline; None is: every case must pass."""
+    baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
     has_graded_cases: bool = True

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from evenhand.analysis.named_means import MAX_NAME_LENGTH, MAX_NAMES
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
+from evenhand.model.comparison import GateVerdict
 from evenhand.model.result import Run, RunStatus, Spending, Summary
 
 
@@ -32,6 +34,10 @@ def headline(run: Run) -> Headline:
         return Headline("STOPPED", good=False, explanation=_too_dear(run, run.spending))
     if run.exit_code == ExitCode.INTERRUPTED:
         return Headline("INTERRUPTED", good=False, explanation="what was finished is kept")
+    if run.exit_code == ExitCode.SUITE and _is_inconclusive(run):
+        return Headline("NOT ENOUGH EVIDENCE", good=False, explanation="nothing can be said either way")
+    if run.exit_code == ExitCode.SUITE and run.baseline_note and run.gate is None and run.summary.judged:
+        return Headline("NOT JUDGED", good=False, explanation="the baseline could not be compared with")
     if run.exit_code == ExitCode.SUITE:
         return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
     return Headline(
@@ -43,6 +49,17 @@ def _too_dear(run: Run, spending: Spending) -> str:
     return (
         f"{dollars(spending.spent_usd)} of {dollars(spending.max_cost_usd)} are spent, and a further cell could cost "
         f"more than is left; go on with `evenhand run --resume-run {run.run_id} --max-cost` and a higher limit"
+    )
+
+
+def _is_inconclusive(run: Run) -> bool:
+    """Whether the gate alone kept the run from a verdict."""
+    gate, summary = run.gate, run.summary
+    return (
+        gate is not None
+        and gate.verdict is GateVerdict.NOT_ENOUGH_EVIDENCE
+        and bool(summary.judged_assertions)
+        and not summary.error_counts
     )
 
 
@@ -130,7 +147,41 @@ def notes(run: Run) -> list[str]:
         found.append(
             f"{counted(summary.skipped_assertions, 'assertion')} skipped: the outcome was already decided"
         )
+    if summary.named_scores_left_out:
+        found.append(
+            f"{counted(summary.named_scores_left_out, 'named score')} left out: a run keeps "
+            f"{MAX_NAMES:,} names of up to {MAX_NAME_LENGTH} characters"
+        )
     return found
+
+
+class NamedScore(msgspec.Struct, frozen=True):
+    """The mean of the scores under one name: over the run, and by provider where there are several."""
+
+    name: str
+    score: float
+    count: int
+    by_provider: dict[str, float]
+
+
+MAX_NAMED = 20
+"""Named scores that a report for people shows."""
+
+
+def named_scores(summary: Summary) -> list[NamedScore]:
+    """The means by name, at most `MAX_NAMED`, those over most assertions first."""
+    providers = summary.named_scores_by_provider
+    found = []
+    for name, count in most_frequent(summary.named_counts, limit=MAX_NAMED):
+        own = {provider: means[name] for provider, means in providers.items() if name in means}
+        by_provider = own if len(providers) > 1 else {}
+        found.append(NamedScore(name, summary.named_scores[name], count, by_provider))
+    return found
+
+
+def plain_score(score: float) -> str:
+    """A mean score with as many decimals as tell something."""
+    return f"{score:.3f}".rstrip("0").rstrip(".") if abs(score) < 1e6 else f"{score:.3g}"
 
 
 def most_frequent(counts: Mapping[str, int], *, limit: int = 10) -> list[tuple[str, int]]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 from evenhand.errors import TemplateError
+from evenhand.model.assertion import walk
 from evenhand.model.grading import GradedAssertion
 from evenhand.model.result import CaseResult, Spending
 from evenhand.model.suite import Suite
@@ -135,7 +136,7 @@ class _Costs:
 
 
 def _graded_count(cell: Cell) -> int:
-    return sum(isinstance(assertion, GradedAssertion) for assertion in cell.case.assertions)
+    return sum(isinstance(assertion, GradedAssertion) for assertion in walk(cell.case.assertions))
 
 
 def _own_costs(result: CaseResult) -> Iterator[float]:

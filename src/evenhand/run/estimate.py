@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from evenhand.errors import TemplateError
+from evenhand.model.assertion import walk
 from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.grading import GradedAssertion
 from evenhand.model.provider import Provider
@@ -87,7 +88,7 @@ def expected_calls(cell: Cell, suite: Suite, known: Known | None = None) -> Iter
         )
     cost = 0.0 if answer is not None else cell.provider.cost_of(usage)
     yield ExpectedCall(cell.provider, "system", usage, cost, answer is not None)
-    for assertion in cell.case.assertions:
+    for assertion in walk(cell.case.assertions):
         if isinstance(assertion, GradedAssertion):
             yield from _graders_calls(assertion, usage.output_tokens, suite)
 

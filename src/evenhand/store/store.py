@@ -9,7 +9,7 @@ import re
 import sqlite3
 import threading
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from typing import Self, TypeVar
 from evenhand.errors import StoreError
 from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect, transaction
+from evenhand.store.documents import RunDocuments
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
@@ -148,6 +149,10 @@ class RunStore:
         """The case keys of a run's results that are `fail`, `error` or `xpass`."""
         marks = ",".join("?" * len(NOT_PASSING))
         return self._keys(run_id, f" AND status IN ({marks})", NOT_PASSING)
+
+    def documents(self, run_ids: Sequence[str]) -> RunDocuments:
+        """The stored documents of runs, the newest first, found by case key. The store must stay open meanwhile."""
+        return RunDocuments(self._reader, [self._index.number(run_id) for run_id in run_ids])
 
     # Ends
 
