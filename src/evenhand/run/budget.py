@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Iterator
 
 from evenhand.errors import TemplateError
-from evenhand.model.assertion import walk
-from evenhand.model.grading import GradedAssertion
 from evenhand.model.result import CaseResult, Spending
 from evenhand.model.suite import Suite
 from evenhand.run.estimate import expected_calls
@@ -136,7 +134,8 @@ class _Costs:
 
 
 def _graded_count(cell: Cell) -> int:
-    return sum(isinstance(assertion, GradedAssertion) for assertion in walk(cell.case.assertions))
+    """The assertions whose results may have a cost; a group counts as one, as its cost is that of all its members."""
+    return sum(assertion.tier == "graded" for assertion in cell.case.assertions)
 
 
 def _own_costs(result: CaseResult) -> Iterator[float]:
