@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Protocol
 import msgspec
 
 from evenhand.errors import Problem
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.quota import Quota
 from evenhand.registry import Registry
 from evenhand.template import Engine
@@ -129,6 +129,14 @@ class Provider(
         """
         return None
 
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost in US dollars; None where the declaration does not tell."""
+        return None
+
+    def answer_tokens(self, expected: int) -> int:
+        """The tokens that an answer may have, where so many are expected of one."""
+        return expected
+
     @property
     def credentials(self) -> tuple[str, ...]:
         """Environment variables that may hold the secret to call with, in the order in which they are looked for.
@@ -159,8 +167,11 @@ class Provider(
         return None
 
     def priced(self, response: Response) -> Response:
-        """A kept answer with what it would cost today."""
-        return response
+        """The answer with what its tokens cost today, as far as the rates are known."""
+        cost = None if response.usage is None else self.cost_of(response.usage)
+        if cost is None or cost == response.cost_usd:
+            return response
+        return msgspec.structs.replace(response, cost_usd=cost)
 
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.

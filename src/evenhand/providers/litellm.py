@@ -91,6 +91,10 @@ class LiteLLM(Provider, tag="litellm", frozen=True, kw_only=True):
         """What is legal but suspicious."""
         return [] if self.lacks is None else [Problem(self.lacks, ("type",))]
 
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost by the suite's own rates."""
+        return cost_usd(usage, rates_of("", self.pricing))
+
     def keyer(self, context: ProviderContext) -> Keyer:
         """The arguments of the library's call, without the address."""
         images = Images(context.directory)
@@ -100,11 +104,6 @@ class LiteLLM(Provider, tag="litellm", frozen=True, kw_only=True):
             return {"transport": "litellm", "arguments": arguments}
 
         return asked
-
-    def priced(self, response: Response) -> Response:
-        """The response with what its tokens cost by the suite's own rates, where it has some."""
-        cost = cost_usd(response.usage, rates_of("", self.pricing))
-        return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
 
     def open(self, context: ProviderContext) -> Session:
         """Begin to load the library. Raises `ProviderError` where it is not installed, or without a key."""

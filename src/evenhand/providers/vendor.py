@@ -25,7 +25,7 @@ from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.provider import Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
 from evenhand.providers.key_ring import KeyRing
@@ -63,6 +63,9 @@ class Overlay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Every value of the overlay, by its place."""
         parts = {"query": self.query, "headers": self.headers, "body": self.body}
         return {(part, name): value for part, values in parts.items() for name, value in values.items()}
+
+
+_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 class VendorProvider(Provider, frozen=True, kw_only=True):
@@ -105,6 +108,15 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
     own_auth: ClassVar[Auth] = "bearer"
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_prompt: ClassVar[bool] = True
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost by the model's rates."""
+        return cost_usd(usage, rates_of(self.model, self.pricing))
+
+    def answer_tokens(self, expected: int) -> int:
+        """The tokens that an answer may have: no more than the parameters allow."""
+        limits = [self.params.get(name) for name in _TOKEN_LIMITS]
+        return min([expected, *(limit for limit in limits if type(limit) is int and limit > 0)])
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -155,12 +167,6 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             return {**fixed, "body": merged(body, shown.body) if shown.body else body}
 
         return asked
-
-    def priced(self, response: Response) -> Response:
-        """The response with what its tokens cost today."""
-        cost = cost_usd(response.usage, rates_of(self.model, self.pricing))
-        is_same = cost is None or cost == response.cost_usd
-        return response if is_same else msgspec.structs.replace(response, cost_usd=cost)
 
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""

@@ -21,6 +21,7 @@ from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
+from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
@@ -46,16 +47,18 @@ class Services:
         sessions: Mapping[str, Session] | None = None,
         cache: AnswerCache | None = None,
         random_share: Callable[[], float] = random.random,
+        budget: Budget | None = None,
     ) -> None:
         """`sessions` replaces the session of a provider by id, whose answers are then not kept; tests pass fakes.
 
-        `cache` holds kept answers; it is closed by whoever made it.
+        `cache` holds kept answers; it is closed by whoever made it. `budget` limits the run's cost.
         """
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
         self.cache = cache
         self.random_share = random_share
+        self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
         self._lines: dict[str, Line] = {}
