@@ -13,7 +13,17 @@ from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import CaseStatus, Run
 from evenhand.report.comparison import run_lines
-from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
+from evenhand.report.figures import (
+    counted,
+    effort,
+    headline,
+    most_frequent,
+    notes,
+    rate,
+    remedy,
+    repeat_lines,
+    tallies,
+)
 from evenhand.report.findings import Clipped, Group, find
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label
@@ -42,7 +52,7 @@ def _figures(run: Run, explanation: str) -> Iterator[str]:
     summary = run.summary
     yield ", ".join(f"{count:,} {what}" for what, count in tallies(summary))
     yield from filter(None, (explanation, rate(summary)))
-    yield from map(plain, run_lines(run))
+    yield from map(plain, [*repeat_lines(summary), *run_lines(run)])
     yield from filter(None, ("; ".join(effort(summary)),))
     if summary.unchecked:
         yield f"{counted(summary.unchecked, 'cell')} unchecked: nothing was judged there"
