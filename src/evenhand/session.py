@@ -17,10 +17,10 @@ from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
 from evenhand.model.provider import Session
-from evenhand.model.result import NOT_PASSING, CaseResult, Filters, LimitHistory, Run, RunStatus
+from evenhand.model.result import NOT_PASSING, CaseResult, CaseStatus, Filters, LimitHistory, Run, RunStatus
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import Plan
+from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
 from evenhand.run.services import Services
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
@@ -47,7 +47,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """End the run after so many failed or errored cells."""
     allow_empty: bool = False
     allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
+    """How often every question is asked, whatever the suite says."""
     concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
     timeout_ms: Annotated[float, Meta(gt=0)] | None = None
@@ -282,10 +283,18 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if resumed is not None:
         failed_of = resumed.filters.failed_of
         only = store.failed_keys(failed_of) if failed_of else None
-        done = store.finished_keys(resumed.run_id)
-        return Plan(suite, resumed.filters, repeat=resumed.repeat, only_keys=only, without_keys=done)
+        known = Known(
+            store.finished_keys(resumed.run_id),
+            store.keys(resumed.run_id, (CaseStatus.PASS, CaseStatus.XPASS)),
+            store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
+        )
+        return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
     filters = Filters(
-        tags=options.tags, filters=options.filters, providers=options.providers, prompts=options.prompts
+        tags=options.tags,
+        filters=options.filters,
+        providers=options.providers,
+        prompts=options.prompts,
+        repeat=options.repeat,
     )
     if not options.failed:
         return Plan(suite, filters, repeat=options.repeat)
@@ -294,8 +303,9 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if not keys:
         what = "nothing failed" if last.summary.total else "nothing was run"
         raise UsageError(f"{what} in the last run, {last.run_id}")
-    filters = msgspec.structs.replace(filters, failed_of=last.run_id)
-    return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
+    repeat = options.repeat or last.filters.repeat
+    filters = msgspec.structs.replace(filters, failed_of=last.run_id, repeat=repeat)
+    return Plan(suite, filters, repeat=repeat, only_keys=keys)
 
 
 def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
@@ -311,7 +321,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=git_state(suite.directory),
         filters=plan.filters,
-        repeat=plan.repeat,
+        repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
     )

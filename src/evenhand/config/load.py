@@ -134,6 +134,7 @@ class _Loading:
             baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
+            has_repeats=reading.has_repeats,
             has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},

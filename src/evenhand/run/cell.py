@@ -176,6 +176,7 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
         "cell": cell.key,
         "index": cell.index,
         "case_key": cell.case_key,
+        "repeats": cell.repeats,
         "name": case.description or case.id,
         "tags": case.tags,
         "location": str(case.location) if case.location else None,
