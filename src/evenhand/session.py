@@ -22,7 +22,9 @@ from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
+from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
+from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
@@ -60,6 +62,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
     """Finish this run."""
+    rescore: str | None = None
+    """Judge the stored answers of this run again, by the suite as it is now, instead of asking for new ones."""
     against: str | None = None
     """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
@@ -102,7 +106,7 @@ async def execute_run(
     against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 else suite.servers, suite.directory):
+    async with serving(() if total == 0 or not plan.calls_providers else suite.servers, suite.directory):
         run = resumed or _new_run(suite, plan, total, against)
         writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
         if observer:
@@ -138,7 +142,8 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
-    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if plan.calls_providers:
+        missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
@@ -197,7 +202,7 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
             await asyncio.sleep(0.005)
 
-    services = Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions)
+    services = Services(suite, plan.opened(), sessions=sessions)
     status = RunStatus.FINISHED
     try:
         async with services:
@@ -289,6 +294,8 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
             store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
         )
         return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
+    if options.rescore is not None:
+        return _rescore_plan(suite, store.find(options.rescore), store)
     filters = Filters(
         tags=options.tags,
         filters=options.filters,
@@ -308,6 +315,29 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     return Plan(suite, filters, repeat=repeat, only_keys=keys)
 
 
+def _rescore_plan(suite: Suite, origin: Run, store: RunStore) -> Plan:
+    """The cells of a run with its stored answers. Raises `UsageError` for a run that did not come to its end."""
+    if origin.status is RunStatus.RUNNING:
+        raise UsageError(
+            f"run {origin.run_id} is not over; finish it with `evenhand run --resume-run {origin.run_id}`"
+        )
+    documents = store.documents([origin.run_id])
+
+    def results(case_keys: list[str]) -> dict[str, CaseResult]:
+        found = documents.of([bytes.fromhex(key) for key in case_keys])
+        return {key.hex(): result_of(document) for key, document in found.items()}
+
+    changed = origin.digests.get("tools") != suite.digests.get("tools")
+    only = store.finished_keys(origin.run_id) if origin.filters.failed_of else None
+    return RescorePlan(
+        suite,
+        origin,
+        results,
+        only_keys=only,
+        stale="the tools of the suite changed since" if changed else None,
+    )
+
+
 def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
     return Run(
         run_id=new_run_id(),
@@ -324,4 +354,5 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
+        origin=plan.origin,
     )

@@ -139,6 +139,7 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     cached: bool = stated(False)
     request: Json = None
     raw: Json = None
+    log_probs: Json = None
     metadata: Json = None
     prompt_digest: str | None = None
     provider_digest: str | None = None
@@ -313,6 +314,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Providers that turned calls away, and how the limit on calls to them was adapted."""
     summary: Summary = Summary()
     exit_code: int | None = None
+    origin: str | None = None
+    """The run whose stored answers this one judged again; None where the answers were asked for."""
     baseline: str | None = None
     """What the run was to be compared with, as it was asked for."""
     baseline_note: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,7 +31,17 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
     repeats: int = 1
     """How many cells ask this question; 0 where that is decided while they run."""
     tally: Tally | None = None
+    stored: Stored | None = None
+    """Where an answer is judged anew instead of asked for: what there is of it."""
     """What the repeats before it have shown, where they end as soon as the case is decided."""
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What a run before this one has of a cell: its answer, to be judged anew, or why there is none to judge."""
+
+    result: CaseResult | None
+    missing: str = ""
+    """Why there is no answer, where `result` is None."""
 
 
 class Tally(msgspec.Struct, frozen=True, gc=False):
@@ -75,6 +85,11 @@ class Plan:
 
     A case's providers, prompts and repeats stand together, so that a suite larger than memory streams.
     """
+
+    calls_providers: ClassVar[bool] = True
+    """Whether its cells ask the systems under test."""
+    origin: str | None = None
+    """The run whose stored answers are judged again."""
 
     def __init__(
         self,
@@ -166,6 +181,10 @@ class Plan:
     def _asks_any(self, key: CellKey, rule: Repeat) -> bool:
         only = self._only_keys or ()
         return any(msgspec.structs.replace(key, repeat=r).digest() in only for r in range(rule.max))
+
+    def opened(self) -> list[Provider]:
+        """The providers that the run must have open."""
+        return [*self.providers, *self.fallbacks()] if self.calls_providers else []
 
     def fallbacks(self) -> list[Provider]:
         """The providers beside those of the cells that may be asked for a selected case, in the suite's order."""
