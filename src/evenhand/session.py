@@ -21,7 +21,7 @@ from evenhand.model.result import NOT_PASSING, CaseResult, CaseStatus, Filters, 
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Known, Plan
-from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
+from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
 from evenhand.store.encoding import result_of
@@ -143,6 +143,7 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     missing = missing_graders(plan)
     called = called_providers(plan)
     if plan.calls_providers:
+        missing += missing_packages(called, replaced=sessions)
         missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
