@@ -109,6 +109,10 @@ class Provider(
     """Whether answers of this type are kept unless the suite says otherwise."""
     needs_no_call: ClassVar[bool] = False
     """Whether answering neither leaves this process nor runs anybody's code."""
+    beside_the_question: ClassVar[frozenset[str]] = frozenset(
+        {"label", "cache", "fallback", "fallback_only", "rate_limit", "pricing"}
+    )
+    """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price."""
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
     takes_images: ClassVar[bool] = False
