@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import Mapping
-from typing import Annotated, Any, Protocol
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import msgspec
 
@@ -26,6 +27,9 @@ from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Collector
 
 Meta = msgspec.Meta
 
@@ -97,13 +101,13 @@ async def execute_run(
     plan = _plan(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 else suite.servers, suite.directory):
+    async with _surroundings(suite, idle=total == 0) as traces:
         run = resumed or _new_run(suite, plan, total)
         writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions, traces)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
@@ -116,6 +120,22 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+@contextlib.asynccontextmanager
+async def _surroundings(suite: Suite, *, idle: bool) -> AsyncIterator[Collector | None]:
+    """What a run needs around it: the receiver of traces, which servers may want to know of, and the servers."""
+    if idle:
+        yield None
+        return
+    async with contextlib.AsyncExitStack() as stack:
+        traces = None
+        if suite.tracing.enabled:
+            from evenhand.traces.receiver import receiving
+
+            traces = await stack.enter_async_context(receiving(suite.tracing))
+        await stack.enter_async_context(serving(suite.servers, suite.directory))
+        yield traces
 
 
 def _reopened(run: Run, store: RunStore, redactor: Redactor, fold: SummaryFold) -> RunWriter:
@@ -151,6 +171,7 @@ async def _execute(
     max_failures: int | None,
     observer: Observer | None,
     sessions: Mapping[str, Session] | None,
+    traces: Collector | None,
 ) -> RunStatus:
     failures = 0
 
@@ -169,7 +190,9 @@ async def _execute(
             await asyncio.sleep(0.005)
 
     try:
-        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
+        async with Services(
+            suite, [*plan.providers, *plan.fallbacks()], sessions=sessions, traces=traces
+        ) as services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         return RunStatus.INTERRUPTED

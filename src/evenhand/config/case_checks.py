@@ -34,6 +34,7 @@ class CaseChecker:
         defaults: Defaults,
         defaults_place: Place,
         engine: Engine,
+        traces: bool = False,
     ) -> None:
         self._providers = {provider.id: provider for provider in providers}
         self._graders = graders
@@ -44,6 +45,7 @@ class CaseChecker:
         self._prompts_with_images = [
             (index, prompt) for index, prompt in enumerate(prompts) if images_in(prompt.messages)
         ]
+        self._traces = traces
         self._defaults = defaults
         self._defaults_place = defaults_place
         self._names = CaseNames(prompts, defaults.assertions, engine)
@@ -69,6 +71,8 @@ class CaseChecker:
                 self._see_graded(assertion, place)
         if is_first and is_whole:
             self._check_verdict(case, place)
+            if not self._traces:
+                self._check_traces(case, place)
             if self._deaf:
                 self._check_tool_calls(case, place)
             if self._blind:
@@ -100,6 +104,15 @@ class CaseChecker:
             place.inside("expect_fail").warn("the case is expected to fail, but has no assertion that could")
         else:
             place.warn("the case has no assertions, so nothing is checked", "add `assert`")
+
+    def _check_traces(self, case: Case, place: Place) -> None:
+        for index, assertion in enumerate(case.assertions):
+            at = self._place_of(index, place) if assertion.needs_trace else None
+            if at is not None:
+                at.report(
+                    f"`{assertion.kind}` needs spans, and the suite receives none",
+                    "set `tracing: {enabled: true}`",
+                )
 
     def _check_threshold(self, case: Case, place: Place) -> None:
         threshold = case.threshold

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from evenhand.model.exchange import Role, Tool
-from evenhand.model.suite import Runner, Server
+from evenhand.model.suite import Runner, Server, Tracing
 
 SUPPORTED_VERSION = 1
 """The version of the suite language."""
@@ -247,6 +247,9 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         tuple[Server, ...],
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
+    tracing: Annotated[
+        Tracing, _described("How the run listens to what systems under test report of their work.")
+    ] = Tracing()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
 
 

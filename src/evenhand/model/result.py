@@ -10,6 +10,7 @@ import msgspec
 
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
+from evenhand.model.trace import Trace
 
 T = TypeVar("T")
 
@@ -128,6 +129,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     request: Json = None
     raw: Json = None
     metadata: Json = None
+    trace: Trace | None = None
+    """What the system under test did during the call that ended the cell, where the run traces it."""
     prompt_digest: str | None = None
     provider_digest: str | None = None
     assert_digest: str | None = None

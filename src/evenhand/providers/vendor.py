@@ -210,7 +210,7 @@ class VendorSession:
             raise ProviderError("a model needs a prompt, and the case has none", ErrorClass.PROVIDER_REQUEST)
         request = self._images.filled(request)
         call = self._provider.encode(request, self._access)
-        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
         return self._provider.decode(reply, request)
 
     async def close(self) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import TYPE_CHECKING
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.provider import Provider, Session
 from evenhand.run.limiter import RateLimiter
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Collector
 
 log = logging.getLogger("evenhand")
 
@@ -15,8 +19,16 @@ log = logging.getLogger("evenhand")
 class Line:
     """An open provider with its turns, its rate limit, and the memory that it refused our credentials."""
 
-    def __init__(self, provider: Provider, session: Session, limiter: RateLimiter | None) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        session: Session,
+        limiter: RateLimiter | None,
+        traces: Collector | None = None,
+    ) -> None:
         self.name = provider.name
+        self.traces = traces
+        """What collects the spans of calls; None where they are not traced."""
         self.session = session
         self.limiter = limiter
         at_once = provider.calls_at_once

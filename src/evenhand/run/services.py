@@ -29,6 +29,7 @@ from evenhand.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
     from evenhand.scripts.judge import ScriptJudge
+    from evenhand.traces.collector import Collector
 
 
 class Services:
@@ -43,8 +44,12 @@ class Services:
         grade: Grade | None = None,
         sessions: Mapping[str, Session] | None = None,
         random_share: Callable[[], float] = random.random,
+        traces: Collector | None = None,
     ) -> None:
-        """`sessions` replaces the session of a provider by id; tests pass fakes."""
+        """`sessions` replaces the session of a provider by id; tests pass fakes.
+
+        `traces` collects what systems under test report of their calls; graders are not traced.
+        """
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
@@ -56,10 +61,11 @@ class Services:
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
         self._scripts: ScriptJudge | None = None
+        self._traces = traces
 
     async def __aenter__(self) -> Self:
         for provider in self._providers:
-            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms)
+            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms, self._traces)
         return self
 
     async def __aexit__(
@@ -92,7 +98,7 @@ class Services:
             line = self._grader_lines[key] = self._line_to(provider, None)
         return line
 
-    def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
+    def _line_to(self, provider: Provider, timeout_ms: float | None, traces: Collector | None = None) -> Line:
         runner = self.suite.runner
         context = ProviderContext(
             directory=self.suite.directory,
@@ -102,7 +108,7 @@ class Services:
             env=self.suite.env,
         )
         limiter = RateLimiter(runner.rate_limit.rps, self.clock) if runner.rate_limit else None
-        return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter)
+        return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter, traces)
 
     def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
         """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""
