@@ -66,8 +66,7 @@ def of(case: dict[str, Any], **suite: Any) -> dict[str, Any]:
         ),
         (
             of({"assert": [{"type": "not-trace-error-spans"}]}),
-            "tests[0].assert[0]: `trace-error-spans` needs spans, and the suite receives none; "
-            "set `tracing: {enabled: true}`",
+            "`trace-error-spans` needs spans, and the suite receives none; set `tracing: {enabled: true}`",
         ),
         (of({"threshold": -1}), "a threshold is between 0 and 1, found the number -1"),
         (
