@@ -33,8 +33,13 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry("evenhand.cli.run", "Run a suite and report what held and what did not."),
     "validate": Entry("evenhand.cli.validate", "Find everything that is wrong with a suite; runs nothing."),
     "list": Entry("evenhand.cli.list", "Show what a suite resolves to, and the assertions there are."),
-    "view": Entry("evenhand.cli.view", "Look at a stored run again, whole or in part."),
+    "view": Entry("evenhand.cli.view", "Look at stored runs in a browser, or at one in the terminal."),
+    "diff": Entry("evenhand.cli.diff", "Compare two runs: what got worse, what was mended, what changed."),
+    "baseline": Entry("evenhand.cli.baseline", "Name the run that a suite is compared with."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),
+    "ci-summary": Entry(
+        "evenhand.cli.ci_summary", "Add a stored run to the summary and outputs of a CI job."
+    ),
     "schema": Entry("evenhand.cli.schema", "Print the JSON Schema of a suite or of a run document."),
     "doctor": Entry("evenhand.cli.doctor", "Check what evenhand needs on this machine."),
 }

@@ -18,9 +18,13 @@ from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
-from evenhand.model.assertion import ASSERTIONS, Assertion
+from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion
 from evenhand.model.grading import Grader
+from evenhand.model.group import Group
 from evenhand.template import Engine
+
+MAX_NESTING = 10
+"""Levels of groups inside groups."""
 
 
 class AssertionReader:
@@ -56,9 +60,24 @@ class AssertionReader:
         assertion: Assertion | None = decode(entry.cls, options, place)
         if assertion is not None:
             assertion = self._with_graders(assertion, place)
+        if isinstance(assertion, Group):
+            return self._group(assertion, place, check=check)
         if assertion is not None and check:
             self._check(assertion, place)
         return assertion
+
+    def _group(self, group: Group, place: Place, *, check: bool) -> Group | None:
+        """The group with its members finished; one that lacks some of them is only there to find more problems."""
+        at = place.inside(MEMBERS)
+        if place.path.count(MEMBERS) > MAX_NESTING:
+            at.report(f"groups are nested more than {MAX_NESTING} deep", "take a group apart")
+            return None
+        members = self.read_all(group.members, at, check=check)
+        is_whole = len(members) == len(group.members)
+        group = structs.replace(group, members=members)
+        if check and is_whole:
+            self._check(group, place)
+        return group if members else None
 
     def _with_files(self, entry: TypedEntry, place: Place) -> dict[str, Any]:
         options = entry.options
@@ -73,8 +92,14 @@ class AssertionReader:
             grader = getattr(assertion, name)
             if grader is None:
                 continue
-            finished = self._graders.finished(grader, place.inside(name))
-            if finished is None:
+            at = place.inside(name)
+            if isinstance(grader, tuple):
+                finished: Any = self._graders.several([(g, n) for n, g in enumerate(grader)], at)
+                is_whole = len(finished) == len(grader)
+            else:
+                finished = self._graders.finished(grader, at)
+                is_whole = finished is not None
+            if not is_whole:
                 return None
             assertion = structs.replace(assertion, **{name: finished})
         return assertion

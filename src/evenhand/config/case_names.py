@@ -8,7 +8,7 @@ from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import needed
 from evenhand.config.values import check_templates
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Case, Prompt
 from evenhand.registry import nearest
 from evenhand.template import Engine, Val, order_vars
@@ -38,7 +38,7 @@ class CaseNames:
             self._check_value(what, value, case, place)
         for what, value in _templated(case.assertions[self._shared :]):
             self._check_value(what, value, case, place)
-        for assertion in case.assertions:
+        for assertion in walk(case.assertions):
             for _, expression in assertion.expressions():
                 self._check_expression(expression, assertion, case, place)
         templated = {name: value for name, value in case.vars.items() if not value.is_constant}
@@ -80,7 +80,7 @@ def _meant(name: str, case: Case) -> str:
 
 def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
     """The values of assertions that are rendered for each case, with what messages call them."""
-    for assertion in assertions:
+    for assertion in walk(assertions):
         for name, value in assertion.templates():
             if not value.is_constant:
                 yield f"`{name}` of {assertion.kind!r}", value

@@ -13,7 +13,7 @@ from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of
 from evenhand.config.template_names import environment_needed, environment_taken
 from evenhand.errors import DocumentPath
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Prompt
 from evenhand.template.val import templates_in
 
@@ -43,7 +43,7 @@ class NamedVariables:
 
     def add_expressions(self, assertions: Iterable[Assertion], path: DocumentPath) -> None:
         """Take the names in the expressions of assertions."""
-        for assertion in assertions:
+        for assertion in walk(assertions):
             for _, expression in assertion.expressions():
                 self._add(expression, path, is_expression=True)
 

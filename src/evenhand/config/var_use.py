@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import taken
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt
 
@@ -41,7 +41,7 @@ class VarUse:
         if case.assertions is not self._assertions:
             # Cases that have only the defaults' assertions share one tuple of them.
             self._assertions = case.assertions
-            for assertion in case.assertions:
+            for assertion in walk(case.assertions):
                 self._see_assertion(assertion)
 
     def warn_of_unused(self) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from evenhand.analysis.named_means import MAX_NAME_LENGTH, MAX_NAMES
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
+from evenhand.model.comparison import GateVerdict
 from evenhand.model.result import Run, RunStatus, Summary
 
 
@@ -30,10 +32,25 @@ def headline(run: Run) -> Headline:
         return Headline("FAILED", good=False)
     if run.exit_code == ExitCode.INTERRUPTED:
         return Headline("INTERRUPTED", good=False, explanation="what was finished is kept")
+    if run.exit_code == ExitCode.SUITE and _is_inconclusive(run):
+        return Headline("NOT ENOUGH EVIDENCE", good=False, explanation="nothing can be said either way")
+    if run.exit_code == ExitCode.SUITE and run.baseline_note and run.gate is None and run.summary.judged:
+        return Headline("NOT JUDGED", good=False, explanation="the baseline could not be compared with")
     if run.exit_code == ExitCode.SUITE:
         return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
     return Headline(
         "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
+    )
+
+
+def _is_inconclusive(run: Run) -> bool:
+    """Whether the gate alone kept the run from a verdict."""
+    gate, summary = run.gate, run.summary
+    return (
+        gate is not None
+        and gate.verdict is GateVerdict.NOT_ENOUGH_EVIDENCE
+        and bool(summary.judged_assertions)
+        and not summary.error_counts
     )
 
 
@@ -102,6 +119,11 @@ def notes(run: Run) -> list[str]:
         found.append("the run was ended early by its limit on failures")
     if run.planned_cells is not None and summary.total < run.planned_cells:
         found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
+    found.extend(
+        f"{limit.provider_id} turned {counted(limit.refused_calls, 'call')} away, so that calls at once went from "
+        f"{limit.configured:,} to {limit.lowest:,} at the lowest; a lower `-j` or a `rate_limit` would have spared them"
+        for limit in run.limits
+    )
     if summary.fallback_cases:
         found.append(f"{counted(summary.fallback_cases, 'judged case')} answered by a fallback")
     if summary.unenforced_budgets:
@@ -113,7 +135,41 @@ def notes(run: Run) -> list[str]:
         found.append(
             f"{counted(summary.skipped_assertions, 'assertion')} skipped: the outcome was already decided"
         )
+    if summary.named_scores_left_out:
+        found.append(
+            f"{counted(summary.named_scores_left_out, 'named score')} left out: a run keeps "
+            f"{MAX_NAMES:,} names of up to {MAX_NAME_LENGTH} characters"
+        )
     return found
+
+
+class NamedScore(msgspec.Struct, frozen=True):
+    """The mean of the scores under one name: over the run, and by provider where there are several."""
+
+    name: str
+    score: float
+    count: int
+    by_provider: dict[str, float]
+
+
+MAX_NAMED = 20
+"""Named scores that a report for people shows."""
+
+
+def named_scores(summary: Summary) -> list[NamedScore]:
+    """The means by name, at most `MAX_NAMED`, those over most assertions first."""
+    providers = summary.named_scores_by_provider
+    found = []
+    for name, count in most_frequent(summary.named_counts, limit=MAX_NAMED):
+        own = {provider: means[name] for provider, means in providers.items() if name in means}
+        by_provider = own if len(providers) > 1 else {}
+        found.append(NamedScore(name, summary.named_scores[name], count, by_provider))
+    return found
+
+
+def plain_score(score: float) -> str:
+    """A mean score with as many decimals as tell something."""
+    return f"{score:.3f}".rstrip("0").rstrip(".") if abs(score) < 1e6 else f"{score:.3g}"
 
 
 def most_frequent(counts: Mapping[str, int], *, limit: int = 10) -> list[tuple[str, int]]:

@@ -44,14 +44,13 @@ async def call(line: Line, request: Request, services: Services, *, timeout_ms: 
         attempt += 1
         try:
             if line.traces is None:
-                response = await _in_turn(line, request, timeout_ms)
+                response = await _ask(line, request, timeout_ms)
             else:
                 with line.traces.watch() as watch:
                     response = await _watched(line, watch, request, timeout_ms)
         except _Refused as refused:
             raise CallFailed(refused.error, attempt - 1) from None
         except ProviderError as error:
-            line.note(error)
             wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
                 trace = None if watch is None else watch.trace()
@@ -64,15 +63,8 @@ async def call(line: Line, request: Request, services: Services, *, timeout_ms: 
 async def _watched(line: Line, watch: Watch, request: Request, timeout_ms: float | None) -> Response:
     """One attempt with a trace of its own. The wait for late spans is nobody's turn and no part of the latency."""
     asked = msgspec.structs.replace(request, traceparent=watch.traceparent)
-    response = await _in_turn(line, asked, timeout_ms)
+    response = await _ask(line, asked, timeout_ms)
     return msgspec.structs.replace(response, trace=await watch.settled())
-
-
-async def _in_turn(line: Line, request: Request, timeout_ms: float | None) -> Response:
-    if line.turn is None:
-        return await _ask(line, request, timeout_ms)
-    async with line.turn:
-        return await _ask(line, request, timeout_ms)
 
 
 def _final(error: ProviderError, attempt: int, services: Services) -> ProviderError:
@@ -97,13 +89,21 @@ class _Refused(Exception):
 
 async def _ask(line: Line, request: Request, timeout_ms: float | None) -> Response:
     """One attempt. Its clock starts when the call itself does: waiting for a turn is not the provider's latency."""
-    if line.limiter is not None:
-        await line.limiter.acquire()
+    entry = await line.enter(request)
     if line.refusal is not None:
+        line.leave(entry)
         raise _Refused(line.refusal)
     started = time.perf_counter()
-    response = await _within(timeout_ms, line.session.complete(request))
+    try:
+        response = await _within(timeout_ms, line.session.complete(request))
+    except ProviderError as error:
+        line.failed(entry, error)
+        raise
+    except BaseException:
+        line.leave(entry)
+        raise
     latency_ms = round((time.perf_counter() - started) * 1_000, 3)
+    line.answered(entry, response)
     return msgspec.structs.replace(response, latency_ms=latency_ms)
 
 
