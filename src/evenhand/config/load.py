@@ -135,6 +135,7 @@ class _Loading:
             baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
+            has_repeats=reading.has_repeats,
             has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
@@ -246,6 +247,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "providers": digest_of(parts.providers, *written.servers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
+        "tools": digest_of(written.tools),
         "grader": digest_of(parts.graders),
         "env": digest_of(env),
     }

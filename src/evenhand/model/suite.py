@@ -133,6 +133,25 @@ class Tracing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 1_000
 
 
+class Repeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How often a case is asked."""
+
+    max: Annotated[
+        int, Meta(ge=1, le=MAX_REPEAT, description="Repeats, or with `until_decided` the most of them.")
+    ]
+    until_decided: Annotated[
+        bool,
+        Meta(description="End as soon as a sequential test shows whether the case passes often enough."),
+    ] = False
+    alpha: Annotated[
+        float, Meta(gt=0, lt=1, description="Chance of a wrong decision that the test accepts for the case.")
+    ] = 0.05
+    pass_rate: Annotated[
+        float,
+        Meta(gt=0, lt=1, description="Share of passes that the case must be shown to lie above or below."),
+    ] = 0.5
+
+
 class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of a transcript before rendering. Name and id are taken as they are written."""
 
@@ -182,6 +201,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expect_fail: str | None = None
     """Why the case is expected to fail; empty text where no reason is given, None where it must pass."""
     cache_salt: str | None = None
+    repeat: Repeat | None = None
     location: Location | None = None
 
 
@@ -221,6 +241,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
+    has_repeats: bool = True
+    """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True
     """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()

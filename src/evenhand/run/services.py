@@ -63,6 +63,7 @@ class Services:
         self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
         self._traces = traces
 
@@ -134,10 +135,20 @@ class Services:
             return "refusal"
         return reason
 
+    def question_digest(self, provider: Provider) -> str:
+        """What in a provider's declaration an answer depends on."""
+        asked = self._asked.get(provider.id)
+        if asked is None or asked[0] is not provider:
+            beside = provider.beside_the_question
+            plain = {f.name: f.default for f in msgspec.structs.fields(provider) if f.name in beside}
+            asked = (provider, self._digests.of(msgspec.structs.replace(provider, **plain)))
+            self._asked[provider.id] = asked
+        return asked[1]
+
     def digests(self, cell: Cell) -> dict[str, str]:
         """What the cell's question and checks were, so that runs can tell which of them changed."""
         digests = {
-            "provider_digest": self._digests.of(cell.provider),
+            "provider_digest": self.question_digest(cell.provider),
             "assert_digest": self._digests.of(cell.case.assertions),
         }
         if cell.prompt is not None:
