@@ -9,6 +9,7 @@
   const { parse, stringify } = JSON;
   const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
   const { freeze } = Object;
+  const { join } = Array.prototype;
   const PromiseClass = Promise;
   const { then } = Promise.prototype;
   const BigIntFunction = BigInt;
@@ -187,10 +188,15 @@
     return context;
   }
 
+  // The engine keeps long texts that were added up in parts, which cannot leave it; joining makes one piece of them.
+  function answer(letter, text) {
+    return apply(join, [letter, text], ['']);
+  }
+
   function settled(value) {
     if (lacking) return 'L' + lacking;
     try {
-      return 'R' + values.returned(value);
+      return answer('R', values.returned(value));
     } catch (error) {
       return failed(error);
     }
@@ -199,7 +205,7 @@
   function failed(error) {
     if (lacking) return 'L' + lacking;
     if (error instanceof values.TooLarge) return 'B';
-    return 'T' + values.thrown(error);
+    return answer('T', values.thrown(error));
   }
 
   // Run a script. The answer is a letter (R returned, T threw, L lacks, B too large, P not settled yet) and its text.
