@@ -37,13 +37,17 @@ def envelope(kind: str, *, id: int | None = None) -> dict[str, Any]:
 def provider_document(request: Request, *, id: int | None = None) -> bytes:
     """The question to a program under test, as one line of JSON without a line end.
 
-    `prompt` is absent where the case has none, `tools` where the suite offers none.
+    `prompt` is absent where the case has none, `tools` where the suite offers none, `traceparent` where the run
+    traces nothing.
     """
-    return encoded({**envelope("provider", id=id), **provider_fields(request), "test": request.test})
+    document = {**envelope("provider", id=id), **provider_fields(request), "test": request.test}
+    if request.traceparent is not None:
+        document["traceparent"] = request.traceparent
+    return encoded(document)
 
 
 def provider_fields(request: Request) -> dict[str, Any]:
-    """What a program under test is asked, without the envelope and the test's name."""
+    """What a program under test is asked, without the envelope and what names the test and the trace."""
     fields: dict[str, Any] = {"vars": request.vars, "params": request.params}
     if request.text is not None:
         fields["prompt"] = {"text": request.text}

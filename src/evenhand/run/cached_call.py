@@ -68,9 +68,15 @@ async def answer(
         services,
         cache,
         lambda: call(line, request, services, timeout_ms=timeout_ms),
-        usable=usable,
+        usable=_traced if line.traces is not None and usable is None else usable,
     )
     return provider.priced(response) if response.cached else response
+
+
+def _traced(response: Response) -> None:
+    """Takes answers that were traced: one from before the suite asked for spans has none to judge."""
+    if response.trace is None:
+        raise ProviderError("the call was not traced", ErrorClass.CACHE_MISS)
 
 
 def not_kept(name: str, *, fresh: bool = False) -> ProviderError:
@@ -114,7 +120,7 @@ def _landed(flight: asyncio.Future[Response]) -> Response:
     if error is None:
         return flight.result()
     if isinstance(error, CallFailed):
-        raise CallFailed(error.error, error.attempts)
+        raise CallFailed(error.error, error.attempts, error.trace)
     raise error.with_traceback(None)
 
 
@@ -160,7 +166,9 @@ async def _asked(
     if cache.only:
         raise CallFailed(ProviderError(MISS, ErrorClass.CACHE_MISS), 0)
     response = await ask()
-    if _may_be_kept(response, services, is_verdict=usable is not None) and _is_usable(response, usable):
+    if _may_be_kept(
+        response, services, is_verdict=usable is not None and usable is not _traced
+    ) and _is_usable(response, usable):
         cache.keep(question, response, replaces=replaces)
     return structs.replace(response, cache_key=question.key)
 

@@ -32,6 +32,7 @@ from evenhand.text.pattern import compile_pattern
 if TYPE_CHECKING:
     from evenhand.cache.answers import AnswerCache
     from evenhand.scripts.judge import ScriptJudge
+    from evenhand.traces.collector import Collector
 
 
 class Services:
@@ -48,10 +49,13 @@ class Services:
         cache: AnswerCache | None = None,
         random_share: Callable[[], float] = random.random,
         budget: Budget | None = None,
+        traces: Collector | None = None,
     ) -> None:
         """`sessions` replaces the session of a provider by id, whose answers are then not kept; tests pass fakes.
 
         `cache` holds kept answers; it is closed by whoever made it. `budget` limits the run's cost.
+
+        `traces` collects what systems under test report of their calls; graders are not traced.
         """
         self.suite = suite
         self.clock = clock or SystemClock()
@@ -67,10 +71,11 @@ class Services:
         self._digests = _Digests()
         self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
+        self._traces = traces
 
     async def __aenter__(self) -> Self:
         for provider in self._providers:
-            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms)
+            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms, self._traces)
         return self
 
     async def __aexit__(
@@ -103,7 +108,7 @@ class Services:
             line = self._grader_lines[key] = self._line_to(provider, None)
         return line
 
-    def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
+    def _line_to(self, provider: Provider, timeout_ms: float | None, traces: Collector | None = None) -> Line:
         runner = self.suite.runner
         line = Line(
             provider,
@@ -111,6 +116,7 @@ class Services:
             rate=runner.rate_limit,
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
+            traces=traces,
         )
         context = ProviderContext(
             directory=self.suite.directory,
