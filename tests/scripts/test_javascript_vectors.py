@@ -16,11 +16,10 @@ from evenhand.model.suite import Case
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
 from evenhand.template import Scope, Val
 from support.assertions import ENGINE, build
-from support.scripts import judged_scripts, loaded
+from support.scripts import judged_case, loaded, loaded_transform
 from support.vectors import row_id, rows
 
 WAITING = {
-    "transform": "transforms",
     "safe-mode": "safe mode",
     "trace": "traces",
     "assert-set": "groups of assertions",
@@ -54,6 +53,8 @@ DIFFERENT = {
     "ctx-vars-json-file": ELSEWHERE,
     "ctx-test-vars-vs-vars": ELSEWHERE,
     "out-null": ELSEWHERE,
+    "tf-provider-null-output": ELSEWHERE,
+    "tf-vars": ELSEWHERE,
     "py-none": ELSEWHERE,
     "out-error-and-output": ELSEWHERE,
     "proc-slow-timeout-env": ELSEWHERE,
@@ -87,7 +88,7 @@ def waits(row: dict[str, Any]) -> bool:
     return (
         row.get("door") == "promptfoo"
         or row["topic"] in WAITING
-        or any(not isinstance(a, dict) or "transform" in a or a["type"] == "assert-set" for a in asserts)
+        or any(not isinstance(a, dict) or a["type"] == "assert-set" for a in asserts)
     )
 
 
@@ -122,6 +123,15 @@ def evidence_of(row: dict[str, Any]) -> Evidence:
         case=Case(id="t", vars={name: Val(value) for name, value in variables.items()}),
         provider_id="table",
     )
+
+
+def transforms_of(row: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The transforms of the provider and of the case."""
+    config = row.get("config_extra") or {}
+    blocks = [block for block in config.get("providers") or [] if isinstance(block, dict)]
+    shared = (config.get("defaultTest") or {}).get("options") or {}
+    options = {**shared, **((row.get("test_extra") or {}).get("options") or {})}
+    return blocks[0].get("transform") if blocks else None, options.get("transform")
 
 
 def laid_out(row: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
@@ -162,13 +172,22 @@ def difference(row: dict[str, Any], folder: Path) -> str | None:
     is_sound = len(assertions) == len(made) and all(
         assertion.weight >= 0 and loaded(assertion, folder).returned is True for assertion in assertions
     )
+    provider, case = transforms_of(row)
+    transforms = [provider, case, *(assertion.transform for assertion in assertions)]
+    is_sound = is_sound and all(
+        loaded_transform(transform, folder).returned is True
+        for transform in transforms
+        if transform is not None
+    )
     if native.get("status") == "load_error":
         return None if not is_sound else "it loads"
     if not is_sound and "native" not in row and row["expected"].get("failure_kind") == "error":
         return None
     if not is_sound and not (native.get("status") == "error" and len(assertions) == len(made)):
         return f"it does not load: {made}, {[loaded(a, folder) for a in assertions]}"
-    outcomes = judged_scripts(assertions, evidence_of(row), folder)
+    outcomes = judged_case(assertions, evidence_of(row), folder, provider=provider, case=case)
+    if row["topic"] == "transform" and row["expected"].get("failure_kind") == "error":
+        return None if all(o.error_class == "transform_failed" for o in outcomes) else f"{outcomes}"
     if "status" in native:
         return None if outcomes[0].status == native["status"] else f"{outcomes[0]}"
     expected = wanted(row)

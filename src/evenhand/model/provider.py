@@ -10,6 +10,7 @@ import msgspec
 
 from evenhand.errors import Problem
 from evenhand.model.exchange import Request, Response
+from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine
 
@@ -52,6 +53,13 @@ class Provider(
         str, msgspec.Meta(description="Name of the provider in filters and reports; its type where left out.")
     ] = ""
     label: Annotated[str | None, msgspec.Meta(description="Text that reports show instead of the id.")] = None
+    transform: Annotated[
+        WrittenTransform,
+        msgspec.Meta(
+            description="Change of every output before it is judged: inline JavaScript, `file://` with a script, or "
+            "a mapping."
+        ),
+    ] = None
     fallback: Annotated[
         tuple[str, ...],
         msgspec.Meta(description="Ids of providers to ask in turn where this one fails or refuses."),

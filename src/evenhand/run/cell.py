@@ -15,7 +15,7 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt
 from evenhand.run.call import CallFailed, call
@@ -26,6 +26,7 @@ from evenhand.run.plan import Cell, fallback_chain
 from evenhand.run.render import render_request
 from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
 from evenhand.run.services import Services
+from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import order_vars, render_scope
 
 
@@ -60,11 +61,12 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "vars")
+    __slots__ = ("answered_by", "attempts", "fallback_attempts", "raw_output", "request", "vars")
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
+        self.raw_output: Json = None
         self.attempts = 0
         self.answered_by: str | None = None
         self.fallback_attempts: tuple[FallbackAttempt, ...] = ()
@@ -95,12 +97,21 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         case=case,
         provider_id=provider.id,
     )
+    if provider.transform is not None or case.transform is not None:
+        progress.raw_output = response.output
+        try:
+            evidence = await transformed(
+                evidence, provider.transform, case.transform, services.run_transforms
+            )
+        except Untransformed as broken:
+            return _untransformed(cell, services, progress, broken, started)
     weighed = await evaluate_case(
         case.assertions,
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
         judge_scripts=services.judge_scripts,
+        run_transforms=services.run_transforms,
         grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
@@ -126,26 +137,49 @@ def _judged(
     return CaseResult(
         status=status,
         score=score,
-        output=response.output,
-        tool_calls=response.tool_calls,
         asserts=tuple(_assert_result(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)),
         named_scores=_named_scores(case.assertions, weighed),
         error=error,
         error_class=error_class,
         empty_reason=reason,
-        stop_reason=response.stop_reason,
-        model=response.model,
-        reasoning=response.reasoning,
-        usage=response.usage,
-        cost_usd=response.cost_usd,
-        latency_ms=response.latency_ms,
-        attempts=response.attempts,
-        cached=response.cached,
-        raw=response.raw,
-        metadata=response.metadata,
         unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),
+        **_answered(progress, response),
         **_asked(cell, services, progress, started),
     )
+
+
+def _untransformed(
+    cell: Cell, services: Services, progress: _Progress, broken: Untransformed, started: float
+) -> CaseResult:
+    """An answer that could not be made what is to be judged: kept as far as it came."""
+    return CaseResult(
+        status=CaseStatus.ERROR,
+        error=broken.failure.message,
+        error_class=broken.failure.error_class,
+        error_details=broken.failure.details,
+        empty_reason=services.empty_reason(broken.evidence.response, broken.evidence),
+        **_answered(progress, broken.evidence.response),
+        **_asked(cell, services, progress, started),
+    )
+
+
+def _answered(progress: _Progress, response: Response) -> dict[str, Any]:
+    """The fields of a result that the answer tells."""
+    return {
+        "output": response.output,
+        "raw_output": progress.raw_output,
+        "tool_calls": response.tool_calls,
+        "stop_reason": response.stop_reason,
+        "model": response.model,
+        "reasoning": response.reasoning,
+        "usage": response.usage,
+        "cost_usd": response.cost_usd,
+        "latency_ms": response.latency_ms,
+        "attempts": response.attempts,
+        "cached": response.cached,
+        "raw": response.raw,
+        "metadata": response.metadata,
+    }
 
 
 def _unanswered(

@@ -10,6 +10,7 @@ from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, errored, skipped
 from evenhand.run.scoring import Weighed, graders_matter
+from evenhand.run.transform import RunScripts, views
 
 Grade = Callable[[Assertion, Evidence], Awaitable[Outcome]]
 """How a graded assertion is judged, `negate` applied: the seam behind which judges, embeddings and checkers live."""
@@ -27,6 +28,7 @@ async def evaluate_case(
     threshold: float | None,
     short_circuit: bool,
     judge_scripts: JudgeScripts,
+    run_transforms: RunScripts,
     grade: Grade,
 ) -> list[Weighed]:
     """Judge the answer by every assertion; the outcomes keep the order of the assertions.
@@ -34,25 +36,51 @@ async def evaluate_case(
     Scripts are asked in one batch once the other local assertions are judged, and before graded ones.
     """
     outcomes: list[Outcome | None] = [
-        judge(a, evidence) if a.tier == "local" and not a.is_script else None for a in assertions
+        judge(a, evidence) if a.tier == "local" and not a.is_script and a.transform is None else None
+        for a in assertions
     ]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    scripts = [index for index in waiting if assertions[index].is_script]
-    if scripts:
-        judged = await judge_scripts([assertions[index] for index in scripts], evidence)
-        for index, outcome in zip(scripts, judged, strict=True):
+    local = [index for index in waiting if assertions[index].tier == "local"]
+    if local:
+        some = [assertions[index] for index in local]
+        judged = await _judge_later(some, await views(some, evidence, run_transforms), judge_scripts)
+        for index, outcome in zip(local, judged, strict=True):
             outcomes[index] = outcome
         waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
     if waiting:
-        local = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+        decided = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
         graded = [assertions[index] for index in waiting]
-        if short_circuit and not _worth_grading(local, graded, threshold):
+        if short_circuit and not _worth_grading(decided, graded, threshold):
             found: Sequence[Outcome] = [skipped(DECIDED)] * len(graded)
         else:
-            found = await asyncio.gather(*(_graded(assertion, evidence, grade) for assertion in graded))
+            seen = await views(graded, evidence, run_transforms)
+            found = await asyncio.gather(
+                *(_graded(assertion, view, grade) for assertion, view in zip(graded, seen, strict=True))
+            )
         for index, outcome in zip(waiting, found, strict=True):
             outcomes[index] = outcome
     return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+
+
+async def _judge_later(
+    assertions: Sequence[Assertion], seen: Sequence[Evidence | Outcome], judge_scripts: JudgeScripts
+) -> list[Outcome]:
+    """The outcomes of local assertions that are scripts or have a transform; one batch of scripts to each output."""
+    outcomes: dict[int, Outcome] = {}
+    batches: dict[int, tuple[Evidence, list[int]]] = {}
+    for index, (assertion, view) in enumerate(zip(assertions, seen, strict=True)):
+        if isinstance(view, Outcome):
+            outcomes[index] = view
+        elif assertion.is_script:
+            batches.setdefault(id(view), (view, []))[1].append(index)
+        else:
+            outcomes[index] = judge(assertion, view)
+    judged = await asyncio.gather(
+        *(judge_scripts([assertions[i] for i in indexes], view) for view, indexes in batches.values())
+    )
+    for (_, indexes), found in zip(batches.values(), judged, strict=True):
+        outcomes.update(zip(indexes, found, strict=True))
+    return [outcomes[index] for index in range(len(assertions))]
 
 
 def judge(assertion: Assertion, evidence: Evidence) -> Outcome:
@@ -69,7 +97,9 @@ def _worth_grading(local: Sequence[Weighed], graded: Sequence[Assertion], thresh
     return graders_matter(local, [assertion.weight for assertion in graded], threshold)
 
 
-async def _graded(assertion: Assertion, evidence: Evidence, grade: Grade) -> Outcome:
+async def _graded(assertion: Assertion, evidence: Evidence | Outcome, grade: Grade) -> Outcome:
+    if isinstance(evidence, Outcome):
+        return evidence
     try:
         return await grade(assertion, evidence)
     except ClassifiedError as error:
