@@ -26,10 +26,12 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "assertions providers",
         "config",
         "store",
+        "compare",
         "report",
         "session",
         "api",
         "__init__",
+        "web",
         "cli",
         "__main__",
     )

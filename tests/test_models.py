@@ -190,6 +190,40 @@ def test_no_secret_is_stored_whatever_repeats_it(tmp_path: Path, monkeypatch: py
     assert [secret for secret in secrets if secret in stored] == []
 
 
+LOG_PROBS = [{"token": "Paris", "logprob": -0.1, "bytes": [], "top_logprobs": []}]
+ITEMS = [
+    {
+        "type": "message",
+        "content": [{"type": "output_text", "text": "Paris", "logprobs": LOG_PROBS}],
+    }
+]
+SEES = (
+    "context.logProbs.content[0].token === 'Paris' && context.metadata.id === 'a-1' && "
+    "context.providerResponse.metadata.id === 'a-1'"
+)
+
+
+@pytest.mark.parametrize(
+    ("api", "reply"),
+    [
+        ("responses", {"id": "a-1", "status": "completed", "output": ITEMS}),
+        (
+            "chat",
+            {**CHAT, "id": "a-1", "choices": [{**CHAT["choices"][0], "logprobs": {"content": LOG_PROBS}}]},
+        ),
+    ],
+)
+def test_scripts_see_log_probabilities_and_metadata(api: str, reply: Any, tmp_path: Path) -> None:
+    async def work() -> Run:
+        async with serving(reply) as server:
+            document = suite(server.url, asserts=[{"type": "javascript", "value": SEES}])
+            document["providers"][0]["api"] = api
+            (tmp_path / "evenhand.yaml").write_text(json.dumps(document), encoding="utf-8")
+            return (await run_suite_async(load_suite(tmp_path), save=False)).run
+
+    assert asyncio.run(work()).exit_code == 0
+
+
 SEED_LIKE = """
 version: 1
 project: docs-demo

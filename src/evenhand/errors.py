@@ -208,7 +208,8 @@ class ProviderError(ClassifiedError):
     """A call that brought no response.
 
     `retriable` says whether the same call may succeed later; `retry_after_ms` is the wait that the other side
-    asked for.
+    asked for. `is_overload` marks a failure that fewer calls at once would have spared: every `provider_rate_limit`,
+    and what else says so.
     """
 
     def __init__(
@@ -219,10 +220,12 @@ class ProviderError(ClassifiedError):
         retriable: bool = False,
         retry_after_ms: float | None = None,
         details: Any = None,
+        is_overload: bool = False,
     ) -> None:
         super().__init__(message, error_class, details)
         self.retriable = retriable
         self.retry_after_ms = retry_after_ms
+        self.is_overload = is_overload or error_class is ErrorClass.PROVIDER_RATE_LIMIT
 
 
 class GraderError(ClassifiedError):

@@ -6,17 +6,18 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
+from evenhand.compare.against import Against, baseline_is_missing, find_baseline, judged_against
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
 from evenhand.model.provider import Session
-from evenhand.model.result import NOT_PASSING, CaseResult, Filters, Run, RunStatus, Summary
+from evenhand.model.result import NOT_PASSING, CaseResult, Filters, LimitHistory, Run, RunStatus
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
@@ -58,6 +59,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
     """Finish this run."""
+    against: str | None = None
+    """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
 
 class Observer(Protocol):
@@ -95,23 +98,28 @@ async def execute_run(
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
     plan = _plan(suite, options, store, resumed)
+    against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
     async with serving(() if total == 0 else suite.servers, suite.directory):
-        run = resumed or _new_run(suite, plan, total)
+        run = resumed or _new_run(suite, plan, total, against)
         writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        status = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        ending = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
-        status=status,
+        status=ending.status,
         finished_at=utc_now(),
+        limits=(*run.limits, *ending.limits),
         summary=summary,
-        exit_code=_exit_code(summary, status, options),
     )
+    if ending.status is RunStatus.FINISHED:
+        writer.flush()
+        ended = judged_against(ended, against, suite, store)
+    ended = msgspec.structs.replace(ended, exit_code=_exit_code(ended, options, against))
     writer.finish(ended)
     if observer:
         observer.ended(ended)
@@ -137,10 +145,30 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     return EnvironmentRedactor(os.environ, named=named, further=written)
 
 
-def _exit_code(summary: Summary, status: RunStatus, options: RunOptions) -> ExitCode:
-    if status is RunStatus.INTERRUPTED:
+def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | None) -> Against | None:
+    """The baseline, found before anything is paid for."""
+    asked = options.against or (resumed.baseline if resumed else None)
+    return find_baseline(asked, suite, store, without=resumed.run_id if resumed else None)
+
+
+def _exit_code(run: Run, options: RunOptions, against: Against | None) -> ExitCode:
+    if run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
-    return exit_code(summary, allow_unchecked=options.allow_unchecked, allow_empty=options.allow_empty)
+    return exit_code(
+        run.summary,
+        allow_unchecked=options.allow_unchecked,
+        allow_empty=options.allow_empty,
+        baseline_missing=run.status is RunStatus.FINISHED and baseline_is_missing(run, against),
+        newly_failing=run.comparison.newly_failing if run.comparison else 0,
+        gate=run.gate,
+    )
+
+
+class _Ending(NamedTuple):
+    """How the cells of a run came to their end."""
+
+    status: RunStatus
+    limits: tuple[LimitHistory, ...]
 
 
 async def _execute(
@@ -151,7 +179,7 @@ async def _execute(
     max_failures: int | None,
     observer: Observer | None,
     sessions: Mapping[str, Session] | None,
-) -> RunStatus:
+) -> _Ending:
     failures = 0
 
     def consume(result: CaseResult) -> bool:
@@ -168,15 +196,19 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
             await asyncio.sleep(0.005)
 
+    services = Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions)
+    status = RunStatus.FINISHED
     try:
-        async with Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions) as services:
+        async with services:
             await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
-        return RunStatus.INTERRUPTED
+        status = RunStatus.INTERRUPTED
     except ExceptionGroup as group:
         raise _first_expected(group) from None
-    stopped = max_failures is not None and failures >= max_failures
-    return RunStatus.STOPPED if stopped else RunStatus.FINISHED
+    else:
+        if max_failures is not None and failures >= max_failures:
+            status = RunStatus.STOPPED
+    return _Ending(status, services.limit_histories())
 
 
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
@@ -266,7 +298,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
 
 
-def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
+def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
     return Run(
         run_id=new_run_id(),
         project=suite.project,
@@ -281,4 +313,5 @@ def _new_run(suite: Suite, plan: Plan, total: int | None) -> Run:
         filters=plan.filters,
         repeat=plan.repeat,
         planned_cells=total,
+        baseline=against.asked if against else None,
     )

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from support.signals import heed_interrupts
 from support.suites_on_disk import PASSING, SUITE, write_suite
 
 MATRIX = """\
@@ -120,3 +126,28 @@ def test_runs_of_a_suite_elsewhere_are_found_with_suite(
     assert (folder / ".evenhand").is_dir()
     assert evenhand("view").code == 2
     assert "PASSED" in evenhand("view", "--suite", folder).out
+
+
+def test_the_viewer_serves_the_runs_until_it_is_interrupted(ran, tmp_path: Path) -> None:
+    ran("view")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", "view", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    )
+    line = child.stderr.readline()
+    address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+    with urllib.request.urlopen(f"{address}runs.json", timeout=60) as answer:
+        assert json.load(answer)["rows"]
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=60) == 0
+    assert child.stderr.read() == ""
+    child.stderr.close()
+
+
+def test_serving_and_printing_are_two_things(evenhand) -> None:
+    done = evenhand("view", "--port", "0", "--failed")
+    assert done.code == 2
+    assert "--port serves pages; it cannot be combined" in done.err

@@ -16,7 +16,7 @@ from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case
 from evenhand.template import Engine
-from support.written import load, messages, warnings
+from support.written import load, messages, problems, warnings
 
 CHECK = {"assert": [{"type": "is-json"}]}
 QA = {"prompts": [{"id": "qa", "template": "Q: {{ q }}"}]}
@@ -167,6 +167,25 @@ def test_vars_that_are_used_draw_no_warning(
     suite: dict[str, Any], case: dict[str, Any], tmp_path: Path
 ) -> None:
     assert warnings(tmp_path, of(case, **suite)) == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "{}",
+        '{"vars": {"r": 1}}',
+        '{"vars": {"q": 1}, "only_providers": ["none"]}',
+        '{"vars": {"q": 1}, "threshold": 7}',
+    ],
+)
+def test_a_case_unlike_the_many_before_it_is_checked(odd: str, tmp_path: Path) -> None:
+    document = {
+        "prompts": [{"id": "p", "template": "{{ q }}"}],
+        "defaults": {"assert": [{"type": "contains", "value": "x"}]},
+        "tests": ["file://a.jsonl"],
+    }
+    found = problems(tmp_path, document, {"a.jsonl": '{"vars": {"q": 1}}\n' * 3 + odd})
+    assert {problem.location.line for problem in found if problem.location} == {4}
 
 
 def test_vars_that_nothing_uses_draw_a_warning(tmp_path: Path) -> None:

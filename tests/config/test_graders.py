@@ -102,3 +102,54 @@ def test_another_judge_is_another_question(tmp_path: Path) -> None:
 
     assert digest("a") == digest("a")
     assert digest("a") != digest("b")
+
+
+A, B, C = ({"provider": {**JUDGE, "id": name}} for name in "abc")
+
+
+def test_graders_may_be_a_list_that_votes(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {**suite([A, B], vote="all"), "grader": [A, B, C], "vote": "majority"})
+    assert [judge.provider.id for judge in loaded.graders.judges] == ["a", "b", "c"]
+    assert loaded.graders.vote == "majority"
+    (case,) = loaded.cases
+    (rubric,) = case.assertions
+    assert isinstance(rubric, LlmRubric)
+    assert [provider.id for provider in rubric.asks(loaded.graders)] == ["a", "b", "c"]
+
+
+def test_an_own_list_replaces_the_suites(tmp_path: Path) -> None:
+    loaded = load(tmp_path, suite({"provider": JUDGE}, grader=[A, B, C], vote="all"))
+    (case,) = loaded.cases
+    (rubric,) = case.assertions
+    assert isinstance(rubric, LlmRubric)
+    assert [provider.id for provider in rubric.asks(loaded.graders)] == ["a", "b", "c"]
+    assert loaded.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (suite([]), "a list of graders is empty"),
+        (suite([A, A]), "two judges are called 'a'; give the provider of each judge its own `id`"),
+        (suite([A, {"provider": {"type": "exec"}}]), "grader[1].provider: key 'command' is missing"),
+        ({**suite(A), "vote": "all"}, "one judge cannot vote"),
+        ({**suite([A, B, C]), "vote": "most"}, "vote"),
+        (suite(A, grader=B, vote="all"), "one judge cannot vote"),
+        (suite(A, grader=[]), "grader"),
+        (suite(A, grader=[A, A]), "two judges are called 'a'"),
+    ],
+)
+def test_lists_that_cannot_vote_are_refused(document: dict[str, Any], message: str, tmp_path: Path) -> None:
+    found = messages(tmp_path, document)
+    assert any(message in each for each in found), found
+
+
+def test_a_mean_without_a_threshold_draws_a_warning(tmp_path: Path) -> None:
+    (warning,) = load(tmp_path, suite([A, B, C], vote="mean")).warnings
+    assert "needs a `threshold`" in str(warning)
+
+
+def test_an_even_number_of_judges_draws_a_warning(tmp_path: Path) -> None:
+    for document in (suite([A, B]), suite(A, grader=[A, B])):
+        (warning,) = load(tmp_path, document).warnings
+        assert "may be split" in str(warning)

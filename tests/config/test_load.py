@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.config import case_stream
 from evenhand.config.load import load_suite
 from evenhand.config.locate_suite import SUITE_NAMES
 from evenhand.errors import SuiteError
@@ -259,7 +260,30 @@ def test_cases_are_counted_and_can_be_read_again(tmp_path: Path) -> None:
     assert len(suite.cases) == 6
 
 
-def test_a_file_that_went_bad_since_it_was_checked_stops_the_reading(tmp_path: Path) -> None:
+def test_cases_of_small_files_stay_as_they_were_checked(tmp_path: Path) -> None:
+    suite = load(tmp_path, {"tests": ["file://a.jsonl"]}, {"a.jsonl": '{"id": "x"}\n'})
+    (tmp_path / "a.jsonl").unlink()
+    assert [case.id for case in suite.cases] == ["x"]
+    assert suite.cases.is_held
+
+
+@pytest.mark.parametrize(
+    "line", ['{"vars": {"q": "%s"}}' % ("x" * 3_000), '{"vars": {"q": {"$file": "doc.txt"}}}']
+)
+def test_cases_that_may_take_much_memory_are_read_again(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_stream, "HELD_BYTES", 4_000)
+    suite = load(tmp_path, {"tests": ["file://a.jsonl"]}, {"a.jsonl": line, "doc.txt": "text"})
+    assert not suite.cases.is_held
+    (tmp_path / "a.jsonl").write_text('{"id": "other"}\n')
+    assert [case.id for case in suite.cases] == ["other"]
+
+
+def test_a_file_that_went_bad_since_it_was_checked_stops_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_stream, "HELD_BYTES", 0)
     suite = load(tmp_path, {"tests": ["file://a.jsonl"]}, {"a.jsonl": '{"vars": {}}\n'})
     (tmp_path / "a.jsonl").write_text('{"vars": {}}\n{"nope": 1}\n')
     with pytest.raises(SuiteError, match=r"a\.jsonl:2:10: nope: unknown key 'nope'"):

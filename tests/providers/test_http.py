@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +11,25 @@ import msgspec
 import pytest
 
 from evenhand.errors import ProviderError
+from evenhand.io.images import image_block
 from evenhand.model.exchange import Message, Request, Response, TestInfo, ToolCall, Usage
 from evenhand.model.provider import ProviderContext
 from evenhand.providers.http import Http
 from evenhand.template import Val
+from support.images import PNG
 from support.servers import Server, serving, status
 
+HERE = Path()
 ASKED = Request(text="The capital?", vars={"lang": "en gb", "n": 3}, test=TestInfo(id="t"))
 
 
 def talk(
-    *replies: Any, asked: Request = ASKED, path: str = "/ask", **options: Any
+    *replies: Any, asked: Request = ASKED, path: str = "/ask", folder: Path = HERE, **options: Any
 ) -> tuple[Response, Server]:
     async def work() -> tuple[Response, Server]:
         async with serving(*replies) as server:
             provider = Http(id="h", url=Val(server.url + path), **options)
-            session = provider.open(ProviderContext(directory=Path(), env={"TOKEN": "s3cret"}))
+            session = provider.open(ProviderContext(directory=folder, env={"TOKEN": "s3cret"}))
             try:
                 return await session.complete(asked), server
             finally:
@@ -96,6 +100,33 @@ def test_expressions_read_the_reply() -> None:
     assert (response.cost_usd, response.model) == (0.25, "m-1")
     assert response.tool_calls == (ToolCall(name="book", arguments={"seat": 1}),)
     assert response.raw == reply
+
+
+def test_expressions_read_what_scripts_and_reports_show() -> None:
+    response, _ = talk(
+        {"text": "yes", "why": "it is", "end": "length", "trace": {"id": 7}, "probs": [-0.1]},
+        output_expr="response.json.text",
+        reasoning_expr="response.json.why",
+        stop_reason_expr="response.json.end",
+        metadata_expr="response.json.trace",
+        log_probs_expr="response.json.probs",
+    )
+    assert (response.reasoning, response.stop_reason) == ("it is", "length")
+    assert (response.metadata, response.log_probs) == ({"id": 7}, [-0.1])
+
+
+def test_a_body_of_turns_carries_images(tmp_path: Path) -> None:
+    large = PNG + bytes(8 << 20)
+    (tmp_path / "a.png").write_bytes(large)
+    image = image_block("a.png", large, "image/png")
+    asked = Request(transcript=(Message(role="user", content=[image]),), test=TestInfo(id="t"))
+    body = Val('{"turns": {{ messages | tojson }}}')
+    _, server = talk({}, asked=asked, body=body, folder=tmp_path)
+    (block,) = server.seen[0].json["turns"][0]["content"]
+    assert (block["type"], block["media_type"]) == ("image", "image/png")
+    assert base64.b64decode(block["data"]) == large
+    assert Http(id="h", url=Val("u"), body=body).takes_images
+    assert not Http(id="h", url=Val("u"), body=Val({"q": "{{ prompt }}"})).takes_images
 
 
 def test_without_an_expression_the_output_is_the_text() -> None:

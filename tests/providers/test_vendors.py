@@ -185,6 +185,91 @@ def test_anthropic_gets_a_conversation_with_tools() -> None:
     assert body["tools"] == [{"name": "book", "description": "", "input_schema": {"type": "object"}}]
 
 
+RESPONSES_REPLY = {"status": "completed", "output": [{"type": "message", "content": []}]}
+
+
+def test_the_responses_api_gets_a_conversation_as_items() -> None:
+    schema = {"type": "object", "properties": {"seat": {"type": "integer"}}}
+    tools = (Tool(name="book", description="Books.", input_schema=schema), Tool(name="rest"))
+    asked = Request(transcript=TALK, tools=tools, test=TestInfo(id="t"))
+    _, server = talk(OpenAI(id="o", model="m", api="responses"), asked, RESPONSES_REPLY)
+    (seen,) = server.seen
+    assert seen.path == "/responses"
+    assert seen.json == {
+        "store": False,
+        "model": "m",
+        "instructions": "Be brief.",
+        "input": [
+            {"role": "user", "content": "Book seat 3."},
+            {"type": "function_call", "call_id": "call_2_0", "name": "book", "arguments": '{"seat":3}'},
+            {"type": "function_call_output", "call_id": "call_2_0", "output": "done"},
+            {"role": "user", "content": "And now?"},
+        ],
+        "tools": [
+            {
+                "type": "function",
+                "name": "book",
+                "description": "Books.",
+                "parameters": schema,
+                "strict": False,
+            },
+            {
+                "type": "function",
+                "name": "rest",
+                "parameters": {"type": "object", "properties": {}},
+                "strict": False,
+            },
+        ],
+    }
+
+
+def test_only_leading_system_turns_are_instructions() -> None:
+    turns = (
+        Message(role="system", content="One."),
+        Message(role="system", content="Two."),
+        Message(role="user", content="Hi"),
+        Message(role="assistant", content="Hello"),
+        Message(role="system", content="Later."),
+    )
+    asked = Request(transcript=turns, params={"store": True}, test=TestInfo(id="t"))
+    _, server = talk(OpenAI(id="o", model="m", api="responses"), asked, RESPONSES_REPLY)
+    body = server.seen[0].json
+    assert (body["instructions"], body["store"]) == ("One.\n\nTwo.", True)
+    assert body["input"] == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "system", "content": "Later."},
+    ]
+
+
+def test_an_answer_form_is_a_strict_text_format_for_the_responses_api() -> None:
+    provider = OpenAI(id="o", model="m", api="responses", params={"text": {"verbosity": "low"}})
+    _, server = talk(provider, request(answer_form=FORM), RESPONSES_REPLY)
+    assert server.seen[0].json["text"] == {
+        "verbosity": "low",
+        "format": {
+            "type": "json_schema",
+            "name": "submit_verdict",
+            "description": "d",
+            "strict": True,
+            "schema": {"type": "object"},
+        },
+    }
+
+
+def test_the_responses_api_gets_images_as_data(tmp_path: Path) -> None:
+    (tmp_path / "dot.png").write_bytes(PNG)
+    blocks = [{"type": "text", "text": "What?"}, image_block("dot.png", PNG, "image/png")]
+    asked = Request(transcript=(Message(role="user", content=blocks),), test=TestInfo(id="t"))
+    provider = OpenAI(id="o", model="m", api="responses")
+    _, server = talk(provider, asked, RESPONSES_REPLY, folder=tmp_path)
+    address = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    assert server.seen[0].json["input"][0]["content"] == [
+        {"type": "input_text", "text": "What?"},
+        {"type": "input_image", "detail": "auto", "image_url": address},
+    ]
+
+
 def test_tool_calls_come_back_with_their_arguments() -> None:
     calls = [
         {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"seat": 3}'}},

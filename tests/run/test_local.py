@@ -9,8 +9,9 @@ import pytest
 
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.exchange import Request
+from evenhand.model.provider import RateLimit
 from evenhand.model.result import CaseResult
-from evenhand.model.suite import Case, RateLimit, Runner, Suite
+from evenhand.model.suite import Case, Runner, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services

@@ -71,7 +71,7 @@ class Answering(Provider, frozen=True, tag="answering"):
     """A provider that exists only to be named."""
 
 
-ALL_GRADERS = Graders(judge=Grader(provider=Answering(id="judge")), embeddings=Answering(id="vectors"))
+ALL_GRADERS = Graders(judges=(Grader(provider=Answering(id="judge")),), embeddings=Answering(id="vectors"))
 
 
 def graded(

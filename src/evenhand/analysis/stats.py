@@ -25,6 +25,8 @@ class PairedTest(NamedTuple):
 
     p_value: float
     significant: bool
+    mid_p: float = 1.0
+    """The p-value with half the probability of what was observed taken off: less cautious, shown beside it."""
 
 
 def wilson(passed: int, total: int, z: float = Z_95) -> Interval:
@@ -34,12 +36,16 @@ def wilson(passed: int, total: int, z: float = Z_95) -> Interval:
     """
     if total <= 0:
         return Interval(0.0, 0.0, 0.0)
-    rate = passed / total
-    spread = z * z / total
+    return wilson_of_share(passed / total, total, z)
+
+
+def wilson_of_share(rate: float, size: float, z: float = Z_95) -> Interval:
+    """Wilson's interval for a share of a sample of `size` > 0, which an effective size need not make a whole number."""
+    spread = z * z / size
     center = rate + spread / 2
-    margin = z * math.sqrt(rate * (1 - rate) / total + spread / (4 * total))
-    low = (center - margin) / (1 + spread) if passed > 0 else 0.0
-    high = (center + margin) / (1 + spread) if passed < total else 1.0
+    margin = z * math.sqrt(rate * (1 - rate) / size + spread / (4 * size))
+    low = (center - margin) / (1 + spread) if rate > 0 else 0.0
+    high = (center + margin) / (1 + spread) if rate < 1 else 1.0
     return Interval(rate, min(max(low, 0.0), rate), max(min(high, 1.0), rate))
 
 
@@ -47,14 +53,26 @@ def mcnemar(only_first: int, only_second: int, alpha: float = 0.05) -> PairedTes
     """Exact two-sided McNemar test over paired verdicts.
 
     The arguments count the pairs in which only the first, or only the second, of two runs passed; pairs that agree
-    say nothing. Under the hypothesis of no difference the smaller count is binomial with p = 1/2.
+    say nothing. Under the hypothesis of no difference the smaller count is binomial with p = 1/2. The mid-p is that
+    of M. Fagerland et al., "The McNemar test for binary matched-pairs data", BMC Med. Res. Methodol. 13 (2013).
     """
     pairs = only_first + only_second
     smaller = min(only_first, only_second)
-    if 2 * smaller >= pairs - 1:
-        return PairedTest(1.0, False)
+    observed = _binomial_term(pairs, smaller)
+    if 2 * smaller == pairs:
+        return PairedTest(1.0, False, 1.0 - observed / 2 if pairs else 1.0)
+    if 2 * smaller == pairs - 1:
+        return PairedTest(1.0, False, 1.0 - observed)
     p_value = min(1.0, 2 * _lower_tail(pairs, smaller))
-    return PairedTest(p_value, p_value < alpha)
+    return PairedTest(p_value, p_value < alpha, max(0.0, p_value - observed))
+
+
+def _binomial_term(trials: int, count: int) -> float:
+    """P(X = count) for X binomial with p = 1/2."""
+    if trials <= _EXACT_INTEGERS_UP_TO:
+        return math.comb(trials, count) / (1 << trials)
+    log_term = math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
+    return math.exp(log_term - trials * math.log(2))
 
 
 def _lower_tail(trials: int, count: int) -> float:

@@ -6,7 +6,9 @@ import enum
 from collections.abc import Iterable
 from typing import TypeVar
 
+from evenhand.analysis.gate import gate_is_inconclusive
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
+from evenhand.model.comparison import GateResult, GateVerdict
 from evenhand.model.result import CaseStatus, Summary
 
 Class = TypeVar("Class", bound=str)
@@ -27,12 +29,15 @@ def exit_code(
     allow_empty: bool = False,
     baseline_missing: bool = False,
     newly_failing: int = 0,
+    gate: GateResult | None = None,
 ) -> ExitCode:
     """The exit code of a run that reached its end; the first rule that applies decides.
 
     Machinery that broke anywhere is 3: the run is no evidence. What its author must mend is 2: a suite fault, a
     baseline that was asked for and not found, nothing to run, every case skipped, no assertion judged, every judged
     case answered by a fallback. A judged case that is wrong, an `xpass` or a regression is 1.
+    With a gate that had something to look at, its verdict stands for the single cases that are wrong: 1 where it
+    regressed, 2 where it has not enough evidence.
     """
     faults = [exit_code_of(error_class) for error_class in summary.error_counts]
     if ExitCode.HARNESS in faults or summary.errored > sum(summary.error_counts.values()):
@@ -47,7 +52,10 @@ def exit_code(
         return ExitCode.SUITE
     if not summary.judged_assertions and not allow_unchecked:
         return ExitCode.SUITE
-    if summary.failed or summary.xpassed or newly_failing:
+    if gate is not None and gate_is_inconclusive(gate):
+        return ExitCode.SUITE
+    got_worse = summary.failed or newly_failing if gate is None else gate.verdict is GateVerdict.REGRESSED
+    if got_worse or summary.xpassed:
         return ExitCode.FAILED
     return ExitCode.OK
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated
 
 from msgspec import Meta
@@ -18,7 +19,7 @@ _ABOUT_THE_ANSWER = frozenset({"output", "output_json"})
 
 
 @ASSERTIONS.register
-class Jinja(Assertion, frozen=True, kw_only=True, tag="jinja"):
+class Jinja(Assertion, frozen=True, kw_only=True, dict=True, tag="jinja"):
     """The expression `value`, in the language of templates, is true.
 
     It sees `output` (text), `output_json` (only if the output is JSON), `vars`, and every var by its own name. What
@@ -67,8 +68,12 @@ class Jinja(Assertion, frozen=True, kw_only=True, tag="jinja"):
                 raise BrokenAssertion(message) from error
             return failed(f"{message}, over {quoted(evidence.text)}", details={"error": error.message})
         if holds:
-            return passed(f"expression is true: {clipped(self.value)}")
+            return self._held
         return failed(f"expression is false: {clipped(self.value)}, over {quoted(evidence.text)}")
+
+    @cached_property
+    def _held(self) -> Outcome:
+        return passed(f"expression is true: {clipped(self.value)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         could_not_tell = outcome.details is not None

@@ -78,7 +78,7 @@ class Regex(Assertion, frozen=True, kw_only=True, dict=True, tag="regex"):
         except PatternError as error:
             raise BrokenAssertion(f"not a usable pattern: {error}") from error
         if found:
-            return passed(f"output matches {self._shown}")
+            return self._held
         return failed(f"output does not match {self._shown}: {quoted(evidence.text)}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
@@ -92,6 +92,10 @@ class Regex(Assertion, frozen=True, kw_only=True, dict=True, tag="regex"):
     @cached_property
     def _pattern(self) -> Pattern:
         return compile_pattern(self.value, self.flags)
+
+    @cached_property
+    def _held(self) -> Outcome:
+        return passed(f"output matches {self._shown}")
 
     @cached_property
     def _shown(self) -> str:

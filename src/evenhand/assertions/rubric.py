@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -9,12 +10,21 @@ from msgspec import Meta
 
 from evenhand.assertions.judge_prompt import judge_messages
 from evenhand.assertions.verdict import VERDICT_FORM, UnusableVerdict, Verdict, read_verdict
-from evenhand.errors import ErrorClass, GraderError, Problem
+from evenhand.assertions.vote import Ballot, counted
+from evenhand.errors import ClassifiedError, ErrorClass, GraderError, Problem
 from evenhand.model.assertion import ASSERTIONS, Example
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, TestInfo
-from evenhand.model.grading import Desk, GradedAssertion, Grader, Graders
-from evenhand.model.outcome import Outcome, failed, meets, passed
+from evenhand.model.grading import (
+    EVEN_MAJORITY,
+    VOTE_DESCRIPTION,
+    Desk,
+    GradedAssertion,
+    Grader,
+    Graders,
+    Vote,
+)
+from evenhand.model.outcome import Outcome, errored, failed, meets, passed
 from evenhand.model.provider import Provider
 from evenhand.template import Engine, Val
 
@@ -32,13 +42,18 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
     The judge is the assertion's own `grader`, else the suite's. It answers with a structured verdict (`pass`, a
     `score` from 0 to 1, its reasoning), which is never read out of prose. A verdict that is missing, truncated, out
     of range or contradicts itself is asked for again, at most twice, and then errors the assertion
-    (`grader_failed`). With `threshold` the score decides, without it `pass`.
+    (`grader_failed`). With `threshold` the score decides, without it `pass`. Several judges, as a list, are asked at
+    once and vote; one without a verdict errors the assertion unless the vote is decided whatever it had said.
     """
 
     value: Annotated[Val, Meta(description="The rubric: what a right answer is like. A template.")]
     grader: Annotated[
-        Grader | None, Meta(description="The judge of this assertion, instead of the suite's, as a whole.")
+        Grader | Annotated[tuple[Grader, ...], Meta(min_length=1)] | None,
+        Meta(
+            description="The judge of this assertion, or a list of them, instead of the suite's, as a whole."
+        ),
     ] = None
+    vote: Annotated[Vote | None, Meta(description=VOTE_DESCRIPTION)] = None
     threshold: Annotated[float | None, Meta(description="Score from which the assertion passes.")] = None
     params: Annotated[
         Mapping[str, Any],
@@ -77,23 +92,55 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
             yield Problem("a rubric is text, found another value", ("value",), "say in words what is right")
         elif not rubric.strip():
             yield Problem("the rubric is empty", ("value",), "say in words what a right answer is like")
+        several = isinstance(self.grader, tuple) and len(self.grader) > 1
+        if self.vote is not None and self.grader is not None and not several:
+            yield Problem("one judge cannot vote", ("vote",), "list further ones in `grader`, or remove it")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             yield Problem(f"a threshold is between 0 and 1, found {self.threshold!r}", ("threshold",))
 
+    def warnings(self, engine: Engine) -> Iterator[Problem]:
+        if isinstance(self.grader, tuple) and len(self.grader) % 2 == 0 and self.vote in (None, "majority"):
+            yield EVEN_MAJORITY.under("grader")
+
     def missing(self, graders: Graders) -> str | None:
-        if self.grader is None and graders.judge is None:
+        judges = self._judges(graders)
+        if not judges:
             return f"{self.kind} assertion needs a grader; add `grader` to the suite or to the assertion"
+        if len(judges) > 1 and self._vote(graders) == "mean" and self.threshold is None:
+            return f"{self.kind} assertion needs a `threshold`, which the mean of its judges is to reach"
         return None
 
     def asks(self, graders: Graders) -> tuple[Provider, ...]:
-        judge = self.grader or graders.judge
-        return () if judge is None else (judge.provider,)
+        return tuple(judge.provider for judge in self._judges(graders))
+
+    def _judges(self, graders: Graders) -> tuple[Grader, ...]:
+        if self.grader is None:
+            return graders.judges
+        return (self.grader,) if isinstance(self.grader, Grader) else self.grader
+
+    def _vote(self, graders: Graders) -> Vote:
+        return self.vote or graders.vote or "majority"
 
     async def grade(self, evidence: Evidence, desk: Desk) -> Outcome:
-        judge = self.grader or desk.graders.judge
-        if judge is None:
-            raise GraderError(self.missing(desk.graders) or "", ErrorClass.GRADER_MISSING)
+        missing = self.missing(desk.graders)
+        if missing is not None:
+            raise GraderError(missing, ErrorClass.GRADER_MISSING)
         rubric = str(self.value.render(evidence.engine, evidence.scope))
+        judges = self._judges(desk.graders)
+        if len(judges) == 1:
+            return await self._judged(judges[0], rubric, evidence, desk)
+        # Each is awaited to its end, so that what a failing one cost is counted.
+        outcomes = await asyncio.gather(*(self._ballot(judge, rubric, evidence, desk) for judge in judges))
+        ballots = [Ballot(judge.provider.name, found) for judge, found in zip(judges, outcomes, strict=True)]
+        return counted(ballots, self._vote(desk.graders), self.threshold)
+
+    async def _ballot(self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk) -> Outcome:
+        try:
+            return await self._judged(judge, rubric, evidence, desk)
+        except ClassifiedError as error:
+            return errored(error.message, error.error_class, details=error.details)
+
+    async def _judged(self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk) -> Outcome:
         request = Request(
             transcript=judge_messages(judge, rubric, evidence),
             params=self.params,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated
 
 import msgspec
@@ -29,7 +30,7 @@ Needle = Annotated[
 
 
 @ASSERTIONS.register
-class Contains(Assertion, frozen=True, kw_only=True, tag="contains"):
+class Contains(Assertion, frozen=True, kw_only=True, dict=True, tag="contains"):
     """The output contains the text `value`, letter case included."""
 
     value: Needle
@@ -53,16 +54,33 @@ class Contains(Assertion, frozen=True, kw_only=True, tag="contains"):
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value in evidence.text:
-            return passed(f"output contains {quoted(self.value)}")
-        reason = f"output does not contain {quoted(self.value)}"
-        return failed(reason if self.negate else f"{reason}, {_instead(self.value, evidence)}")
+            return self._held
+        if self.negate:
+            return self._absent
+        return failed(f"{self._absent.reason}, {_instead(self.value, evidence)}")
+
+    # What says the same of every output is made once for all of them.
+
+    @cached_property
+    def _held(self) -> Outcome:
+        return passed(f"output contains {quoted(self.value)}")
+
+    @cached_property
+    def _absent(self) -> Outcome:
+        return failed(f"output does not contain {quoted(self.value)}")
+
+    @cached_property
+    def _held_negated(self) -> Outcome:
+        return passed(f"negated: {self._absent.reason}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
+        if outcome is self._absent:
+            return self._held_negated
         return _with_place(super().negated(outcome, evidence), evidence, _span(self.value, evidence))
 
 
 @ASSERTIONS.register
-class IContains(Assertion, frozen=True, kw_only=True, tag="icontains"):
+class IContains(Assertion, frozen=True, kw_only=True, dict=True, tag="icontains"):
     """The output contains the text `value`, whatever the letter case (full Unicode case folding on both sides)."""
 
     value: Needle
@@ -85,12 +103,31 @@ class IContains(Assertion, frozen=True, kw_only=True, tag="icontains"):
         yield from _unfilled(("value",), self.value, engine)
 
     def evaluate(self, evidence: Evidence) -> Outcome:
-        if self.value.casefold() in evidence.folded_text:
-            return passed(f"output contains {quoted(self.value)} (case-insensitive)")
-        reason = f"output does not contain {quoted(self.value)} (case-insensitive)"
-        return failed(reason if self.negate else f"{reason}, {_instead_folded((self.value,), evidence)}")
+        if self._folded in evidence.folded_text:
+            return self._held
+        if self.negate:
+            return self._absent
+        return failed(f"{self._absent.reason}, {_instead_folded((self.value,), evidence)}")
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.value.casefold()
+
+    @cached_property
+    def _held(self) -> Outcome:
+        return passed(f"output contains {quoted(self.value)} (case-insensitive)")
+
+    @cached_property
+    def _absent(self) -> Outcome:
+        return failed(f"output does not contain {quoted(self.value)} (case-insensitive)")
+
+    @cached_property
+    def _held_negated(self) -> Outcome:
+        return passed(f"negated: {self._absent.reason}")
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
+        if outcome is self._absent:
+            return self._held_negated
         return _with_place(super().negated(outcome, evidence), evidence, _folded_span(self.value, evidence))
 
 

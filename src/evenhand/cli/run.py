@@ -100,6 +100,11 @@ def _pace(function: Function) -> Function:
 def _ending(function: Function) -> Function:
     """The options that say when a run ends and what counts as one."""
     for option in (
+        click.option(
+            "--against",
+            metavar="REF",
+            help="Compare with a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`.",
+        ),
         click.option("--strict", is_flag=True, help="Treat warnings about the suite as errors."),
         click.option(
             "--resume-run", metavar="RUN", help="Finish this run: only its missing cells are asked."

@@ -22,8 +22,6 @@ from evenhand.report import Cases, Page
 from evenhand.store.state import state_directory
 from evenhand.store.store import RunStore, open_store
 
-CASE_KEY = re.compile(r"[0-9a-f]{16}")
-
 _IDS_COMPARED = 10_000
 _GLOB_SIGN = re.compile(r"[*?\[]")
 
@@ -89,8 +87,8 @@ def recounted(run: Run, cases: Cases) -> Run:
 
 def _with_key(run: Run, store: RunStore, key: str) -> Cases:
     def query(*, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
-        if not CASE_KEY.fullmatch(key):
-            return iter(())
-        return (case for case in store.results(run.run_id, statuses=statuses) if case.case_key == key)
+        case = store.result(run.run_id, key)
+        if case is not None and (statuses is None or case.status in statuses):
+            yield case
 
     return query

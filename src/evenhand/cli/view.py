@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,22 +10,57 @@ import click
 
 from evenhand.cli.locate import suite_option
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
-from evenhand.cli.terminal import Terminal, note
+from evenhand.cli.terminal import Terminal, is_terminal, note
+from evenhand.errors import UsageError
 
 
-@click.command("view", short_help="Look at a stored run again, whole or in part.")
+@click.command("view", short_help="Look at stored runs in a browser, or at one in the terminal.")
 @click.argument("reference", metavar="[RUN]", default="latest")
 @suite_option
-@click.option("--failed", is_flag=True, help="Only what did not pass, every cell of it.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    metavar="N",
+    help="Where the pages are served on this machine; 0 takes any free port. Without it 8300.",
+)
+@click.option("--tty", is_flag=True, help="Print the run here, as `evenhand run` does.")
+@click.option("--failed", is_flag=True, help="Print only what did not pass, every cell of it.")
 @click.option(
     "--case",
     "selector",
     metavar="SEL",
-    help="Only this case, in full: a test id, a glob over ids, a case key.",
+    help="Print only this case, in full: a test id, a glob over ids, a case key.",
 )
 @output_options
 @click.pass_obj
 def command(
+    terminal: Terminal,
+    reference: str,
+    suite: Path,
+    port: int | None,
+    tty: bool,
+    failed: bool,
+    selector: str | None,
+    formats: tuple[str, ...],
+    outs: tuple[str, ...],
+) -> int:
+    """Look at stored runs: all of them in a browser, or one in the terminal.
+
+    In a terminal it serves pages on this machine alone until Ctrl-C and prints their address. With `--tty`, an option
+    that says what to print, or where nobody would see the address, it prints the run: the latest, or the one whose id
+    (or its beginning) is given. Exits 0 whatever came out of the run.
+    """
+    prints = tty or failed or selector is not None or formats or outs
+    if prints and port is not None:
+        raise UsageError("--port serves pages; it cannot be combined with what prints a run")
+    if port is not None or not (prints or not is_terminal(sys.stdout)):
+        from evenhand.cli.viewer import serve_pages
+
+        return serve_pages(suite, reference, port)
+    return _printed(terminal, reference, suite, failed, selector, formats, outs)
+
+
+def _printed(
     terminal: Terminal,
     reference: str,
     suite: Path,
@@ -33,10 +69,6 @@ def command(
     formats: tuple[str, ...],
     outs: tuple[str, ...],
 ) -> int:
-    """Look at a stored run again: the latest, or the one whose id (or its beginning) is given.
-
-    Exits 0 whatever came out of the run.
-    """
     from evenhand.cli import stored
 
     outputs = plan_outputs(formats, outs)

@@ -76,8 +76,14 @@ class AssertionReader:
             grader = getattr(assertion, name)
             if grader is None:
                 continue
-            finished = self._graders.finished(grader, place.inside(name))
-            if finished is None:
+            at = place.inside(name)
+            if isinstance(grader, tuple):
+                finished: Any = self._graders.several([(g, n) for n, g in enumerate(grader)], at)
+                is_whole = len(finished) == len(grader)
+            else:
+                finished = self._graders.finished(grader, at)
+                is_whole = finished is not None
+            if not is_whole:
                 return None
             assertion = structs.replace(assertion, **{name: finished})
         return assertion

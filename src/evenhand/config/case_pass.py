@@ -1,17 +1,16 @@
 """The one reading of all cases that finds what is wrong with any of them before the first call.
 
-Cases written in the suite are kept. Of streamed ones nothing stays but hashes of eight bytes; where two agree, the
-sources are read once more to name both places.
+Cases written in the suite are kept, and those of files as long as they fit into a budget. Of others nothing stays
+but hashes of eight bytes; where two agree, the sources are read once more to name both places.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from evenhand.config.case_builder import CaseBuilder
 from evenhand.config.case_checks import CaseChecker
-from evenhand.config.case_stream import CaseStream, StreamedCases, WrittenCases
+from evenhand.config.case_stream import CaseStream, HeldCases, WrittenCases, memory_of
 from evenhand.config.document import CASE_ASSERT
 from evenhand.config.findings import Findings, Place
 from evenhand.config.ledger import Ledger
@@ -55,25 +54,26 @@ class CasePass:
     def read(self, sources: Sequence[CaseSource]) -> None:
         """Read the cases of the sources; what is wrong with them is reported."""
         parts: list[Iterable[Case]] = []
+        held = HeldCases()
         for source in sources:
             if isinstance(source, WrittenCases):
-                cases = list(self._cases(source))
+                cases = [case for case, _ in self._cases(source)]
                 self.written += cases
                 parts.append(cases)
             else:
-                deque(self._cases(source), maxlen=0)
-                parts.append(StreamedCases(source, self._builder))
+                parts.append(held.part(source, self._cases(source), self._builder))
             for warning in getattr(source, "warnings", ()):
                 self._findings.warn(warning)
         self._report_repeated(sources)
         self.cases = CaseStream(parts, self._count)
 
-    def _cases(self, source: CaseSource) -> Iterator[Case]:
+    def _cases(self, source: CaseSource) -> Iterator[tuple[Case, int]]:
+        """The checked cases, each with about the memory that its values take."""
         for raw in source:
             if isinstance(raw, Problem):
                 self._findings.add(raw)
                 continue
-            self._note(raw)
+            memory = memory_of(self._note(raw))
             place = Place(self._findings, raw.origin, raw.base_path)
             before = self._findings.problem_count
             for index, case in enumerate(self._builder.build(raw, self._findings, check=True)):
@@ -81,16 +81,18 @@ class CasePass:
                 self._checker.check(case, place, is_first=not index, is_whole=is_whole)
                 self._ids.add(case.id)
                 self._count += 1
-                yield case
+                yield case, memory
 
-    def _note(self, raw: RawCase) -> None:
+    def _note(self, raw: RawCase) -> bytes:
         written_id = raw.document.get("id", raw.auto_id)
         name = str(written_id).encode("utf-8", "surrogatepass")
         asked, demanded = _content(raw)
         self.tests.add(name, asked)
         if demanded:
             self.asserts.add(name, demanded)
-        self._contents.add(asked + demanded)
+        content = asked + demanded
+        self._contents.add(content)
+        return content
 
     def _report_repeated(self, sources: Sequence[CaseSource]) -> None:
         ids = self._ids.repeated()

@@ -1,4 +1,4 @@
-"""The cases of a suite: those written in it held, those of files read again whenever they are wanted."""
+"""The cases of a suite: those written in it and those of small files held, others read again when wanted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ from evenhand.config.findings import Findings
 from evenhand.config.raw_case import CaseSource, RawCase
 from evenhand.errors import Problem, SuiteError
 from evenhand.model.suite import Case
+
+HELD_BYTES = 48 << 20
+"""About how much memory the cases of files may take that are kept as they were checked."""
+
+_CASE_BYTES = 1_500
+_ITEM_BYTES = 80
+
+
+def memory_of(content: bytes) -> int:
+    """About how many bytes a case takes whose content is that JSON. Files that it refers to may be of any size."""
+    if b'"$file"' in content:
+        return HELD_BYTES + 1
+    items = content.count(b",") + content.count(b"{") + content.count(b"[")
+    return _CASE_BYTES + len(content) + _ITEM_BYTES * items
 
 
 class StreamedCases:
@@ -31,6 +45,35 @@ class StreamedCases:
             yield from build(raw, findings, check=False)
             if findings.problem_count:
                 findings.raise_if_any()
+
+
+class HeldCases:
+    """Keeps the cases of files that fit into `HELD_BYTES` together: to finish each again costs a tenth of a cell."""
+
+    def __init__(self) -> None:
+        self._bytes_left = HELD_BYTES
+
+    def part(
+        self, source: CaseSource, checked: Iterable[tuple[Case, int]], builder: CaseBuilder
+    ) -> Iterable[Case]:
+        """The cases of a source for later, after `checked` was read to its end.
+
+        Each comes with the memory that it takes. Where they do not fit, the source is read again instead.
+        """
+        kept: list[Case] | None = []
+        left = self._bytes_left
+        for case, memory in checked:
+            if kept is None:
+                continue
+            left -= memory
+            if left < 0:
+                kept = None
+            else:
+                kept.append(case)
+        if kept is None:
+            return StreamedCases(source, builder)
+        self._bytes_left = left
+        return kept
 
 
 class CaseStream:

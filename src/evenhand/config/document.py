@@ -11,7 +11,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
+from evenhand.model.grading import VOTE_DESCRIPTION, Vote
 from evenhand.model.suite import Runner, Server
 from evenhand.model.transform import WrittenTransform
 
@@ -238,8 +240,16 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
     tools: Annotated[tuple[Tool, ...], _described("Tools offered to every provider; none is ever run.")] = ()
     grader: Annotated[
         Any,
-        _described("Who judges by rubrics.", anyOf=[{"$ref": "#/$defs/grader"}, {"type": "null"}]),
+        _described(
+            "Who judges by rubrics: one grader, or a list of them that vote.",
+            anyOf=[
+                {"$ref": "#/$defs/grader"},
+                {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1},
+                {"type": "null"},
+            ],
+        ),
     ] = None
+    vote: Annotated[Vote | None, _described(VOTE_DESCRIPTION)] = None
     tests: Annotated[
         tuple[Any, ...],
         _described("Cases, `file://` patterns of test files, and generators.", **_list_of("test")),
@@ -258,6 +268,13 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
+    baseline: Annotated[
+        Baseline | None, _described("What every run is compared with unless `--against` says otherwise.")
+    ] = None
+    gate: Annotated[
+        Gate | None,
+        _described("When a run counts as worse than its baseline; without it every case must pass."),
+    ] = None
 
 
 def with_long_forms(runner: Any) -> Any:

@@ -32,21 +32,26 @@ class Findings:
         self._said: set[object] = set()
         self.problem_count = 0
         self.warning_count = 0
+        self.voiced = 0
+        """Grows with each problem, warning and question: where it stays, a check had nothing to say."""
 
     def add(self, problem: Problem) -> None:
         """Note something that keeps the suite from running."""
         self.problem_count += 1
+        self.voiced += 1
         if len(self._problems) < MAX_KEPT:
             self._problems.append(problem)
 
     def warn(self, warning: Problem) -> None:
         """Note something legal but suspicious."""
         self.warning_count += 1
+        self.voiced += 1
         if len(self._warnings) < MAX_SHOWN:
             self._warnings.append(warning)
 
     def first_time(self, key: object) -> bool:
         """Whether this is the first question about `key`: what would repeat in every case is said once."""
+        self.voiced += 1
         if key in self._said:
             return False
         self._said.add(key)

@@ -15,7 +15,7 @@ from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
 from evenhand.config.providers import read_provider, refuse_transform
-from evenhand.model.grading import Grader, Graders
+from evenhand.model.grading import EVEN_MAJORITY, Grader, Graders, Vote
 from evenhand.model.provider import Provider
 
 FILE_PREFIX = "file://"
@@ -36,13 +36,39 @@ class GraderReader:
         self._environ = environ
         self._allowed_outside = allowed_outside
 
-    def suite_graders(self, written: Any, place: Place, providers: Sequence[Provider]) -> Graders:
+    def suite_graders(
+        self, written: Any, vote: Vote | None, place: Place, providers: Sequence[Provider]
+    ) -> Graders:
         """What serves the whole suite: its `grader`, and the first of its providers that makes embeddings."""
-        judge = None
-        if written is not None:
+        judges: tuple[Grader, ...] = ()
+        if isinstance(written, list):
+            if not written:
+                place.report("a list of graders is empty", "name one, or remove it")
+            decoded = [(decode(Grader, item, place.inside(n)), n) for n, item in enumerate(written)]
+            judges = self.several([(grader, n) for grader, n in decoded if grader is not None], place)
+        elif written is not None:
             grader = decode(Grader, written, place)
             judge = None if grader is None else self.finished(grader, place)
-        return Graders(judge=judge, embeddings=next((p for p in providers if p.embeds), None))
+            judges = () if judge is None else (judge,)
+            if vote is not None:
+                place.report("one judge cannot vote", "list further graders, or remove `vote`")
+        if judges and len(judges) % 2 == 0 and vote in (None, "majority"):
+            place.add_warning(EVEN_MAJORITY)
+        return Graders(judges=judges, vote=vote, embeddings=next((p for p in providers if p.embeds), None))
+
+    def several(self, graders: Sequence[tuple[Grader, int]], place: Place) -> tuple[Grader, ...]:
+        """The judges of a list, each with its index in it, without those that were reported."""
+        judges: dict[str, Grader] = {}
+        for grader, index in graders:
+            at = place.inside(index)
+            judge = self.finished(grader, at)
+            if judge is None:
+                continue
+            if judge.provider.name in judges:
+                hint = "give the provider of each judge its own `id`"
+                at.report(f"two judges are called {judge.provider.name!r}", hint)
+            judges[judge.provider.name] = judge
+        return tuple(judges.values())
 
     def finished(self, grader: Grader, place: Place) -> Grader | None:
         """The grader with its provider; None after reporting what is wrong with it."""

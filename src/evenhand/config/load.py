@@ -130,6 +130,8 @@ class _Loading:
             servers=written.servers,
             env=env,
             runner=written.runner,
+            gate=written.gate,
+            baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
             has_graded_cases=reading.has_graded_cases,
@@ -155,7 +157,7 @@ class _Loading:
             )
         return _Parts(
             providers=under_test,
-            graders=self.graders.suite_graders(written.grader, root.inside("grader"), declared),
+            graders=self.graders.suite_graders(written.grader, written.vote, root.inside("grader"), declared),
             prompts=prompts.read_all(written.prompts, root.inside("prompts")),
             defaults=read_defaults(
                 written.defaults,

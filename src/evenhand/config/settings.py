@@ -10,6 +10,7 @@ from evenhand.config.document import SUPPORTED_VERSION, WrittenSuite, with_long_
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
+from evenhand.model.comparison import Gate
 from evenhand.model.exchange import Tool
 from evenhand.model.suite import Server
 
@@ -35,6 +36,7 @@ def read_settings(
     _check_version(written.version, root)
     _check_tools(written.tools, root.inside(TOOLS))
     _check_servers(written.servers, root.inside(SERVERS))
+    _check_gate(written.gate, root.inside("gate"))
     _check_patterns(written.runner.refusal_patterns, root.inside(RUNNER, "refusal_patterns"))
     if is_whole and not document.get(PROVIDERS, ()):
         root.report("the suite has no `providers`", "name at least one system under test")
@@ -59,6 +61,13 @@ def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:
         seen.setdefault(tool.name, index)
         if tool.input_schema is not None:
             _check_schema(tool.input_schema, place.inside(index, "input_schema"))
+
+
+def _check_gate(gate: Gate | None, place: Place) -> None:
+    if gate is not None and gate.max_regressions and gate.mode != "budget":
+        place.inside("max_regressions").report(
+            f"the mode {gate.mode!r} does not count regressions", "write `mode: budget`, or remove it"
+        )
 
 
 def _check_servers(servers: tuple[Server, ...], place: Place) -> None:

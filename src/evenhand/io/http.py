@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import io
 import math
 import time
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BODY_LIMIT = 64 * 1024 * 1024
 """Bytes of an answer, decompressed."""
+_LARGE_BODY = 512 * 1024
 BODY_IN_MESSAGES = 500
 """Characters of a refused call's body that its message quotes."""
 USER_AGENT = f"evenhand/{__version__}"
@@ -71,7 +73,7 @@ class HttpClient:
                 request.method,
                 request.url,
                 headers=request.headers,
-                data=request.body,
+                data=_payload(request.body),
                 allow_redirects=False,
                 proxy=proxy,
                 timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
@@ -123,6 +125,11 @@ def _proxy_of(scheme: str, host: str | None) -> str | None:
     return urllib.request.getproxies().get(scheme)
 
 
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The body as the HTTP library wants it: a large one in pieces, so that the event loop is not held up."""
+    return io.BytesIO(body) if body is not None and len(body) > _LARGE_BODY else body
+
+
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
     length = response.content_length
     if length is not None and length <= BODY_LIMIT and "Content-Encoding" not in response.headers:
@@ -165,6 +172,10 @@ A success that holds an error breaks the protocol; every status that is not list
 """
 
 
+OVERLOAD_STATUSES = (429, 503, 529)
+"""Statuses that say that a server has too much to do; 529 is Anthropic's."""
+
+
 def status_class(status: int) -> tuple[ErrorClass, bool]:
     """The class that a failure with this status has, and whether it may be tried again."""
     for statuses, error_class, retriable in STATUS_CLASSES:
@@ -183,7 +194,13 @@ def refused(reply: HttpReply) -> ProviderError | None:
     if 300 <= reply.status < 400 and "location" in reply.headers:
         message = f"HTTP {reply.status}: moved to {reply.headers['location'][:BODY_IN_MESSAGES]!r}; call that address"
     wait = retry_after_ms(reply.headers, time.time()) if retriable else None
-    return ProviderError(message, error_class, retriable=retriable, retry_after_ms=wait)
+    return ProviderError(
+        message,
+        error_class,
+        retriable=retriable,
+        retry_after_ms=wait,
+        is_overload=reply.status in OVERLOAD_STATUSES,
+    )
 
 
 def retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:

@@ -38,6 +38,7 @@ def response_from_reply(reply: Reply, error_class: ErrorClass = ErrorClass.EXEC_
             empty_reason=_text(reply, "empty_reason") or None,
             reasoning=_text(reply, "reasoning"),
             metadata=_json(reply, "metadata"),
+            log_probs=_json(reply, "log_probs"),
         )
     except _WrongField as wrong:
         raise ProviderError(f"the reply's {wrong}", error_class) from None

@@ -33,6 +33,9 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     """What graders answer, in turn: for kinds that ask one."""
 
 
+# Looked up once: reading a member from its enumeration costs more than a comparison.
+_PASS, _FAIL = Status.PASS, Status.FAIL
+
 _KINDS: dict[type, str] = {}
 """Names by class: asked for by every result, and slow to look up in a struct's configuration."""
 
@@ -111,7 +114,7 @@ class Assertion(
 
     def settle(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The verdict that an evaluation comes to: negated where asked for, unless nothing was produced to judge."""
-        if not self.negate or outcome.status not in (Status.PASS, Status.FAIL):
+        if not self.negate or (outcome.status is not _PASS and outcome.status is not _FAIL):
             return outcome
         return self.guarded(self.negated(outcome, evidence), evidence)
 
@@ -126,7 +129,7 @@ class Assertion(
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The opposite of a pass or fail. A kind whose negation means something else says so here."""
-        flipped = Status.FAIL if outcome.passed else Status.PASS
+        flipped = _FAIL if outcome.passed else _PASS
         score = None if outcome.score is None else 1.0 - outcome.score
         return msgspec.structs.replace(
             outcome, status=flipped, score=score, reason=f"negated: {outcome.reason}"

@@ -21,8 +21,10 @@ PRECEDENCE = (
 
 _BY_STOP_REASON = {
     "max_tokens": "truncated",
+    "max_output_tokens": "truncated",
     "length": "truncated",
     "content_length": "truncated",
+    "model_context_window_exceeded": "truncated",
     "refusal": "refusal",
     "content_filter": "content_filter",
     "safety": "content_filter",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 import msgspec
 from msgspec import Meta
 
+from evenhand.errors import Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, Response
@@ -49,11 +50,32 @@ class Grader(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ] = "forced"
 
 
+Vote = Literal["majority", "all", "mean"]
+"""How several judges decide together."""
+
+VOTE_DESCRIPTION = (
+    "How several judges decide together: more than half of them pass the answer (`majority`, by default), each of "
+    "them does (`all`), or the mean of their scores reaches the assertion's `threshold` (`mean`)."
+)
+
+EVEN_MAJORITY = Problem(
+    "an even number of judges may be split, which is an error", hint="add a judge, or choose another `vote`"
+)
+"""What draws a warning where a majority may not come about."""
+
+
 class Graders(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The graders that a suite configures for all its cases, by the role that they have."""
 
-    judge: Grader | None = None
+    judges: tuple[Grader, ...] = ()
+    vote: Vote | None = None
+    """How the judges decide together, where the suite says so."""
     embeddings: Provider | None = None
+
+    @property
+    def judge(self) -> Grader | None:
+        """The first judge, None without any."""
+        return self.judges[0] if self.judges else None
 
 
 class Desk(Protocol):

@@ -20,6 +20,10 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
+# Looked up once: reading a member from its enumeration costs more than a comparison.
+_PASS, _FAIL = Status.PASS, Status.FAIL
+
+
 class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The verdict of one assertion: a status, a finite score where something was judged, and the reason.
 
@@ -43,17 +47,17 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     @property
     def passed(self) -> bool:
         """Whether the assertion was judged and held."""
-        return self.status is Status.PASS
+        return self.status is _PASS
 
 
 def passed(reason: str, *, score: float = 1.0, details: Any = None) -> Outcome:
     """An assertion that held."""
-    return Outcome(status=Status.PASS, score=finite(score), reason=reason, details=details)
+    return Outcome(status=_PASS, score=finite(score), reason=reason, details=details)
 
 
 def failed(reason: str, *, score: float = 0.0, details: Any = None) -> Outcome:
     """An assertion that was judged and did not hold."""
-    return Outcome(status=Status.FAIL, score=finite(score), reason=reason, details=details)
+    return Outcome(status=_FAIL, score=finite(score), reason=reason, details=details)
 
 
 def verdict(held: bool, reason: str, *, details: Any = None) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
@@ -10,6 +10,7 @@ import msgspec
 
 from evenhand.errors import Problem
 from evenhand.model.exchange import Request, Response
+from evenhand.model.quota import Quota
 from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine
@@ -27,6 +28,24 @@ class Session(Protocol):
         ...
 
 
+class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How fast calls may be sent to a provider, evenly spaced."""
+
+    rps: Annotated[
+        Annotated[float, msgspec.Meta(gt=0)] | None, msgspec.Meta(description="Calls per second.")
+    ] = None
+    tpm: Annotated[
+        Annotated[float, msgspec.Meta(gt=0)] | None,
+        msgspec.Meta(
+            description="Tokens per minute: estimated before a call, put right by what the provider reports."
+        ),
+    ] = None
+
+
+def _tell_nobody(_: Quota) -> None:
+    return None
+
+
 class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a provider may use while it is open: the suite's folder and how many calls can be in flight."""
 
@@ -37,6 +56,8 @@ class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
     engine: Engine = msgspec.field(default_factory=Engine)
     env: Mapping[str, str] = {}
     """The environment variables that templates may see."""
+    tell_quota: Callable[[Quota], None] = _tell_nobody
+    """Takes in what an answer says of the calls that the other side will still take."""
 
 
 class Provider(
@@ -64,6 +85,10 @@ class Provider(
         tuple[str, ...],
         msgspec.Meta(description="Ids of providers to ask in turn where this one fails or refuses."),
     ] = ()
+    rate_limit: Annotated[
+        RateLimit | None,
+        msgspec.Meta(description="How fast calls may be sent to it; what is unset is the runner's."),
+    ] = None
     fallback_only: Annotated[
         bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
     ] = False

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
 
@@ -138,6 +139,30 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     """Whether nothing was judged: no assertion, all skipped, or only budgets that nobody could enforce."""
 
 
+class LimitCut(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One cut of the limit on calls in flight to a provider, that long after the run began."""
+
+    at_ms: float
+    before: int
+    after: int
+    reason: str
+    """The `ErrorClass` of the refusal."""
+
+
+class LimitHistory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the limit on calls in flight to a provider changed while it was overloaded."""
+
+    provider_id: str
+    configured: int
+    lowest: int
+    final: int
+    refused_calls: int
+    """Calls that were turned away because there were too many."""
+    cut_count: int
+    cuts: tuple[LimitCut, ...] = ()
+    """The first cuts; `cut_count` says how many there were."""
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds.
 
@@ -230,8 +255,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     filters: Filters = Filters()
     repeat: int = 1
     planned_cells: int | None = None
+    limits: tuple[LimitHistory, ...] = ()
+    """Providers that turned calls away, and how the limit on calls to them was adapted."""
     summary: Summary = Summary()
     exit_code: int | None = None
+    baseline: str | None = None
+    """What the run was to be compared with, as it was asked for."""
+    baseline_note: str | None = None
+    """Why it was not compared."""
+    comparison: Comparison | None = None
+    gate: GateResult | None = None
+    """What the suite's gate made of it; None where the suite has none, or it had nothing to look at."""
 
 
 class RunDocument(Run, frozen=True, kw_only=True, omit_defaults=True):

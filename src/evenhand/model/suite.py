@@ -11,9 +11,10 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
-from evenhand.model.provider import Provider
+from evenhand.model.provider import Provider, RateLimit
 from evenhand.model.transform import WrittenTransform
 from evenhand.template import Engine, Val
 
@@ -40,12 +41,6 @@ MAX_REPEAT = 100_000
 """Times that one question is asked in a run, at most."""
 
 
-class RateLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How fast calls may be sent to each provider."""
-
-    rps: Annotated[float, Meta(gt=0, description="Calls per second, to each provider.")]
-
-
 class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How the suite is run."""
 
@@ -53,7 +48,15 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     retries: Annotated[
         Retries, Meta(description="How failed calls are repeated; a number is short for `{max: n}`.")
     ] = Retries()
-    rate_limit: Annotated[RateLimit | None, Meta(description="How fast calls may be sent.")] = None
+    rate_limit: Annotated[
+        RateLimit | None, Meta(description="How fast calls may be sent to each provider that sets no other.")
+    ] = None
+    adaptive_concurrency: Annotated[
+        bool,
+        Meta(
+            description="Send fewer calls at once to a provider that turns calls away, until it copes again."
+        ),
+    ] = True
     timeout_ms: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="Time for one call; by default the provider's own limit."),
@@ -185,6 +188,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
+    gate: Gate | None = None
+    """When a run counts as worse than its baseline; None is: every case must pass."""
+    baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
     has_graded_cases: bool = True

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from evenhand.model.emptiness import reason_of_stop
 from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool, Usage, message_text
 from evenhand.model.provider import PROVIDERS
-from evenhand.providers.blocks import blocks_of, count, read_call, with_call_ids
+from evenhand.providers.blocks import blocks_of, count, facts, read_call, with_call_ids
 from evenhand.providers.vendor import Auth, VendorProvider
 
 API_VERSION = "2023-06-01"
@@ -69,10 +70,19 @@ class Anthropic(VendorProvider, tag="anthropic", frozen=True, kw_only=True):
             usage=_usage(answer.get("usage")),
             model=answer.get("model"),
             stop_reason=answer.get("stop_reason"),
-            empty_reason=None if blocks or answer.get("stop_reason") == "refusal" else "no_content_blocks",
+            empty_reason=_empty_reason(answer, blocks),
             reasoning=thinking or None,
+            metadata=facts(answer),
             raw=answer,
         )
+
+
+def _empty_reason(answer: Mapping[str, Any], blocks: Sequence[Any]) -> str | None:
+    """A refusal may come after some text, which is then not the answer."""
+    if answer.get("stop_reason") == "refusal":
+        return "refusal"
+    is_explained = reason_of_stop(answer.get("stop_reason")) is not None
+    return None if blocks or is_explained else "no_content_blocks"
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:

@@ -58,3 +58,17 @@ def arguments_text(call: ToolCall) -> str:
 def count(value: Any) -> int:
     """A number of tokens as reported, 0 for anything else."""
     return value if type(value) is int and value > 0 else 0
+
+
+def data_url(image: Mapping[str, Any]) -> str:
+    """An image block with its bytes as one address."""
+    return f"data:{image['media_type']};base64,{image['data']}"
+
+
+FACTS = ("id", "service_tier", "system_fingerprint", "metadata")
+"""What vendors tell of an answer beside the answer: enough to find it again at theirs, and what was served."""
+
+
+def facts(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The metadata of an answer, None where it has none."""
+    return {name: answer[name] for name in FACTS if answer.get(name)} or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -11,6 +12,8 @@ from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
 from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
+from evenhand.io.images import Images
+from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
@@ -24,7 +27,18 @@ Method = Literal[
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "get", "post", "put", "patch", "delete", "head"
 ]
 
-EXPRESSIONS = ("output_expr", "usage_expr", "cost_expr", "tool_calls_expr", "model_expr", "error_expr")
+FIELDS = {
+    "usage_expr": "usage",
+    "cost_expr": "cost_usd",
+    "tool_calls_expr": "tool_calls",
+    "model_expr": "model",
+    "stop_reason_expr": "stop_reason",
+    "reasoning_expr": "reasoning",
+    "metadata_expr": "metadata",
+    "log_probs_expr": "log_probs",
+}
+"""Fields of a reply that expressions read, by the option that holds the expression."""
+EXPRESSIONS = ("output_expr", "error_expr", *FIELDS)
 
 
 @PROVIDERS.register
@@ -33,7 +47,8 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
 
     `url`, `headers` and `body` are templates over the case's vars, `env`, `prompt` (the question as one text) and
     `messages` (its turns). A body that is a mapping or list is sent as JSON, with text in place of each template; to
-    send other values, write the body as text: `'{"turns": {{ messages | tojson }}}'`. Expressions see `response`
+    send other values, write the body as text: `'{"turns": {{ messages | tojson }}}'`. An image in a turn is a block
+    with its `media_type` and, in base64, its `data`. Expressions see `response`
     with `status`, `text`, `json` (null where the body is none) and `headers` (names in lower case). Without
     `output_expr`, the output is the body's text. Redirects are not followed.
     """
@@ -56,6 +71,17 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         str | None, Meta(description="Expression for the list of tool calls: `name`, `arguments`, `id`.")
     ] = None
     model_expr: Annotated[str | None, Meta(description="Expression for the name of the model.")] = None
+    stop_reason_expr: Annotated[
+        str | None, Meta(description="Expression for why the model stopped, such as `length`.")
+    ] = None
+    reasoning_expr: Annotated[str | None, Meta(description="Expression for the reasoning, as text.")] = None
+    metadata_expr: Annotated[
+        str | None, Meta(description="Expression for metadata, which scripts see as `context.metadata`.")
+    ] = None
+    log_probs_expr: Annotated[
+        str | None,
+        Meta(description="Expression for log probabilities, which scripts see as `context.logProbs`."),
+    ] = None
     error_expr: Annotated[
         str | None,
         Meta(
@@ -80,6 +106,11 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
     def reports_tool_calls(self) -> bool:  # type: ignore[override]
         """Whether the suite says where the reply holds tool calls."""
         return self.tool_calls_expr is not None
+
+    @property
+    def takes_images(self) -> bool:  # type: ignore[override]
+        """Whether the body is made of the question's turns, whose images then stand in it as base64."""
+        return self.body is not None and "messages" in compact_json(self.body.authored)
 
     def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
         """What the headers hold of credentials."""
@@ -136,13 +167,11 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         seen = {"status": reply.status, "text": reply.text, "json": body, "headers": dict(reply.headers)}
         scope = Scope({"response": seen})
         self._raise_reported(body, engine, scope)
-        fields = {
-            "output": reply.text if self.output_expr is None else self._value("output_expr", engine, scope),
-            "usage": _usage(self._value("usage_expr", engine, scope)),
-            "cost_usd": self._value("cost_expr", engine, scope),
-            "tool_calls": self._value("tool_calls_expr", engine, scope),
-            "model": self._value("model_expr", engine, scope),
-        }
+        fields = {name: self._value(expression, engine, scope) for expression, name in FIELDS.items()}
+        fields["usage"] = _usage(fields["usage"])
+        fields["output"] = (
+            reply.text if self.output_expr is None else self._value("output_expr", engine, scope)
+        )
         response = response_from_reply(fields, ErrorClass.PROVIDER_PROTOCOL)
         return _with_raw(response, body)
 
@@ -192,16 +221,22 @@ class HttpSession:
         self._provider = provider
         self._engine = context.engine
         self._env = dict(context.env)
+        self._images = Images(context.directory) if provider.takes_images else None
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
         self._client = HttpClient(context.concurrency)
+        self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:
         """Make the call, read the reply. Raises `ProviderError`."""
+        if self._images is not None:
+            request = self._images.filled(request)
         try:
             call = self._provider.encode(request, self._engine, self._env)
         except TemplateError as error:
             raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
         reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        for quota in quotas_in(reply.headers, time.time()):
+            self._tell_quota(quota)
         return self._provider.decode(reply, self._engine)
 
     async def close(self) -> None:

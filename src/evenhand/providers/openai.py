@@ -1,26 +1,35 @@
-"""Models behind OpenAI's chat completions API, at OpenAI or anywhere that speaks it."""
+"""Models behind OpenAI's API, at OpenAI or anywhere that speaks it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool, Usage
+from msgspec import Meta
+
+from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS
-from evenhand.providers.blocks import arguments_text, blocks_of, count, read_call, with_call_ids
+from evenhand.providers.chat import chat_body, read_chat
+from evenhand.providers.responses import read_responses, responses_body
 from evenhand.providers.vendor import VendorProvider
+
+Api = Literal["chat", "responses"]
 
 
 @PROVIDERS.register
 class OpenAI(VendorProvider, tag="openai", frozen=True, kw_only=True):
-    """A model behind OpenAI's chat completions API; with `base_url`, behind any API that is compatible with it.
+    """A model behind OpenAI's API; with `base_url`, behind any API that is compatible with it.
 
-    The key is read from `OPENAI_API_KEY` unless `api_key_env` names another variable; a server without keys wants
-    `request: {auth: none}`. As a judge, the model is held to a strict JSON Schema.
+    It speaks the chat completions API, or with `api: responses` the Responses API, where nothing is stored at the
+    vendor unless `params.store` says so. The key is read from `OPENAI_API_KEY` unless `api_key_env` names another
+    variable; a server without keys wants `request: {auth: none}`. As a judge, the model is held to a strict JSON
+    Schema.
     """
 
+    api: Annotated[Api, Meta(description="The API to speak: chat completions, or the Responses API.")] = (
+        "chat"
+    )
+
     own_url: ClassVar[str] = "https://api.openai.com/v1"
-    own_path: ClassVar[str] = "/chat/completions"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     takes_images: ClassVar[bool] = True
     example: ClassVar[str] = """\
@@ -28,6 +37,11 @@ class OpenAI(VendorProvider, tag="openai", frozen=True, kw_only=True):
   type: openai
   model: gpt-5-mini
   params: {max_completion_tokens: 500}
+- id: thinker
+  type: openai
+  model: gpt-5
+  api: responses
+  params: {max_output_tokens: 2000, reasoning: {effort: low, summary: auto}}
 - id: local
   type: openai
   model: some-open-model
@@ -35,104 +49,16 @@ class OpenAI(VendorProvider, tag="openai", frozen=True, kw_only=True):
   request: {auth: none}
 """
 
+    @property
+    def own_path(self) -> str:  # type: ignore[override]
+        """The path of the API that is spoken."""
+        return "/responses" if self.api == "responses" else "/chat/completions"
+
     def body(self, request: Request) -> dict[str, Any]:
         """The body of a call, without the overlay."""
-        turns = with_call_ids(request.messages)
-        body = {**self.params, **request.params, "model": self.model, "messages": [_turn(t) for t in turns]}
-        if request.tools:
-            body["tools"] = [_tool(tool) for tool in request.tools]
-        if request.answer_form is not None:
-            body["response_format"] = _response_format(request.answer_form)
-        return body
+        make = responses_body if self.api == "responses" else chat_body
+        return make(request, self.params, self.model)
 
     def read(self, answer: dict[str, Any], request: Request) -> Response:
         """The response in the body of a successful reply."""
-        choice = answer["choices"][0]
-        message = choice["message"]
-        text = _text(message.get("content"))
-        refusal = message.get("refusal")
-        is_refusal = isinstance(refusal, str) and refusal != ""
-        calls = [
-            read_call(call["function"].get("name"), call["function"].get("arguments"), call.get("id"))
-            for call in message.get("tool_calls") or ()
-            if isinstance(call.get("function"), dict)
-        ]
-        return Response(
-            output=text or (refusal if is_refusal else ""),
-            tool_calls=tuple(call for call in calls if call is not None),
-            usage=_usage(answer.get("usage")),
-            model=answer.get("model"),
-            stop_reason=choice.get("finish_reason"),
-            empty_reason="refusal" if is_refusal else None,
-            reasoning=message.get("reasoning_content") or message.get("reasoning") or None,
-            log_probs=choice.get("logprobs"),
-            raw=answer,
-        )
-
-
-def _turn(message: Message) -> dict[str, Any]:
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": _plain(message)}
-    turn: dict[str, Any] = {"role": message.role, "content": _content(message)}
-    if message.tool_calls:
-        turn["content"] = turn["content"] or None
-        turn["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": arguments_text(call)},
-            }
-            for call in message.tool_calls
-        ]
-    return turn
-
-
-def _content(message: Message) -> Any:
-    if any(block.get("type") == "image" for block in blocks_of(message)):
-        return list(_parts(message))
-    return _plain(message)
-
-
-def _plain(message: Message) -> str:
-    return "".join(block.get("text", "") for block in blocks_of(message) if block.get("type") == "text")
-
-
-def _parts(message: Message) -> Iterator[dict[str, Any]]:
-    for block in blocks_of(message):
-        if block.get("type") == "text":
-            yield {"type": "text", "text": block["text"]}
-        elif block.get("type") == "image":
-            url = f"data:{block['media_type']};base64,{block['data']}"
-            yield {"type": "image_url", "image_url": {"url": url}}
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    if tool.input_schema is not None:
-        function["parameters"] = tool.input_schema
-    return {"type": "function", "function": function}
-
-
-def _response_format(form: AnswerForm) -> dict[str, Any]:
-    schema = {"name": form.name, "description": form.description, "strict": True, "schema": form.schema}
-    return {"type": "json_schema", "json_schema": schema}
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
-
-
-def _usage(reported: Any) -> Usage | None:
-    if not isinstance(reported, dict):
-        return None
-    details = reported.get("prompt_tokens_details")
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(
-        input_tokens=max(0, count(reported.get("prompt_tokens")) - cached),
-        output_tokens=count(reported.get("completion_tokens")),
-        cache_read_tokens=cached,
-    )
+        return read_responses(answer) if self.api == "responses" else read_chat(answer)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
@@ -12,13 +13,22 @@ import msgspec
 from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
-from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused, status_class
+from evenhand.io.http import (
+    OVERLOAD_STATUSES,
+    HttpClient,
+    HttpReply,
+    HttpRequest,
+    refused,
+    status_class,
+)
 from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
+from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
+from evenhand.providers.key_ring import KeyRing
 from evenhand.providers.prices import Pricing, cost_usd, rates_of
 from evenhand.template import Engine, Scope, Val
 from evenhand.text.excerpt import clipped
@@ -66,6 +76,13 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             description="Environment variable that holds the key, or several; the first that is set counts."
         ),
     ] = ()
+    rotate_keys: Annotated[
+        bool,
+        Meta(
+            description="Spread calls over the keys in all variables of `api_key_env` that are set; a key that is "
+            "refused or used up is left out while others go on."
+        ),
+    ] = False
     params: Annotated[
         dict[str, Any],
         Meta(description="Parameters of the model, such as `temperature`, sent as they are."),
@@ -112,13 +129,20 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             problems.append(Problem(f"an address is needed, found {self.base_url!r}", ("base_url",), hint))
         return problems
 
+    def warnings(self, directory: Path) -> list[Problem]:
+        """What is legal but suspicious."""
+        if not self.rotate_keys or len(self.credentials) > 1:
+            return []
+        hint = "list them in `api_key_env`"
+        return [Problem("calls cannot be spread over keys, since only one is named", ("rotate_keys",), hint)]
+
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls. Raises `ProviderError` without a key."""
-        key = next((os.environ[n].strip() for n in self.credentials if os.environ.get(n, "").strip()), None)
-        if key is None and self.credentials:
+        keys = [(name, key) for name in self.credentials if (key := os.environ.get(name, "").strip())]
+        if not keys and self.credentials:
             names = " or ".join(f"`{name}`" for name in self.credentials)
             raise ProviderError(f"no key: {names} is not set", ErrorClass.PROVIDER_AUTH)
-        return VendorSession(self, context, key)
+        return VendorSession(self, context, keys if self.rotate_keys else keys[:1])
 
     def body(self, request: Request) -> dict[str, Any]:
         """The body of a call, without the overlay."""
@@ -194,23 +218,47 @@ def _rendered(values: Mapping[str, Val], engine: Engine, scope: Scope) -> dict[s
 class VendorSession:
     """A vendor's API in use."""
 
-    def __init__(self, provider: VendorProvider, context: ProviderContext, key: str | None) -> None:
+    def __init__(
+        self, provider: VendorProvider, context: ProviderContext, keys: Sequence[tuple[str, str]]
+    ) -> None:
+        """`keys` are names of environment variables and the keys in them; none where the API wants no key."""
         self._provider = provider
         self._images = Images(context.directory)
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
         try:
-            self._access = provider.access(key, context.engine, context.env)
+            named: Sequence[tuple[str, str | None]] = keys or [("", None)]
+            self._keys = KeyRing(
+                [(name, provider.access(key, context.engine, context.env)) for name, key in named]
+            )
         except TemplateError as error:
             raise ProviderError(f"`request`: {error.message}", ErrorClass.RENDER_FAILED) from None
         self._client = HttpClient(context.concurrency)
+        self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:
         """Put the question, read the answer. Raises `ProviderError`."""
         if self._provider.needs_prompt and not request.messages:
             raise ProviderError("a model needs a prompt, and the case has none", ErrorClass.PROVIDER_REQUEST)
         request = self._images.filled(request)
-        call = self._provider.encode(request, self._access)
+        turned_away: ProviderError | None = None
+        for _ in range(len(self._keys)):
+            place, access = self._keys.take()
+            try:
+                return await self._exchanged(request, access)
+            except ProviderError as error:
+                # With one key there is nobody to turn to: the run waits, or stops asking, by its own rules.
+                if len(self._keys) == 1 or not self._keys.set_aside(place, error):
+                    raise
+                turned_away = error
+        self._keys.take()
+        raise turned_away or ProviderError("no key", ErrorClass.PROVIDER_AUTH)
+
+    async def _exchanged(self, request: Request, access: Access) -> Response:
+        call = self._provider.encode(request, access)
         reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        if len(self._keys) == 1:  # what is left of one key says nothing of the others
+            for quota in quotas_in(reply.headers, time.time()):
+                self._tell_quota(quota)
         return self._provider.decode(reply, request)
 
     async def close(self) -> None:
@@ -219,6 +267,7 @@ class VendorSession:
 
 
 _RATE_WORDS = ("rate_limit", "rate limit", "too_many_requests", "quota")
+_REFUSED_WORDS = ("invalid_", "policy")
 _BUSY_WORDS = ("overloaded", "unavailable", "server_error", "api_error", "internal")
 
 
@@ -230,12 +279,18 @@ def reported(error: Any) -> ProviderError:
     code = fields.get("code")
     if type(code) is int and 400 <= code < 600:
         error_class, retriable = status_class(code)
-        return ProviderError(said, error_class, retriable=retriable, details=error)
+        overload = code in OVERLOAD_STATUSES
+        return ProviderError(said, error_class, retriable=retriable, details=error, is_overload=overload)
     words = " ".join(str(fields.get(name, "")) for name in ("type", "code", "message")).lower()
     if any(word in words for word in _RATE_WORDS):
         return ProviderError(said, ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, details=error)
     if any(word in words for word in _BUSY_WORDS):
-        return ProviderError(said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error)
+        overload = "overloaded" in words
+        return ProviderError(
+            said, ErrorClass.PROVIDER_UNAVAILABLE, retriable=True, details=error, is_overload=overload
+        )
+    if any(word in words for word in _REFUSED_WORDS):
+        return ProviderError(said, ErrorClass.PROVIDER_REQUEST, details=error)
     return ProviderError(f"the answer reports an error: {said}", ErrorClass.PROVIDER_PROTOCOL, details=error)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
+from evenhand.model.comparison import GateVerdict
 from evenhand.model.result import Run, RunStatus, Summary
 
 
@@ -30,10 +31,25 @@ def headline(run: Run) -> Headline:
         return Headline("FAILED", good=False)
     if run.exit_code == ExitCode.INTERRUPTED:
         return Headline("INTERRUPTED", good=False, explanation="what was finished is kept")
+    if run.exit_code == ExitCode.SUITE and _is_inconclusive(run):
+        return Headline("NOT ENOUGH EVIDENCE", good=False, explanation="nothing can be said either way")
+    if run.exit_code == ExitCode.SUITE and run.baseline_note and run.gate is None and run.summary.judged:
+        return Headline("NOT JUDGED", good=False, explanation="the baseline could not be compared with")
     if run.exit_code == ExitCode.SUITE:
         return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
     return Headline(
         "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
+    )
+
+
+def _is_inconclusive(run: Run) -> bool:
+    """Whether the gate alone kept the run from a verdict."""
+    gate, summary = run.gate, run.summary
+    return (
+        gate is not None
+        and gate.verdict is GateVerdict.NOT_ENOUGH_EVIDENCE
+        and bool(summary.judged_assertions)
+        and not summary.error_counts
     )
 
 
@@ -102,6 +118,11 @@ def notes(run: Run) -> list[str]:
         found.append("the run was ended early by its limit on failures")
     if run.planned_cells is not None and summary.total < run.planned_cells:
         found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
+    found.extend(
+        f"{limit.provider_id} turned {counted(limit.refused_calls, 'call')} away, so that calls at once went from "
+        f"{limit.configured:,} to {limit.lowest:,} at the lowest; a lower `-j` or a `rate_limit` would have spared them"
+        for limit in run.limits
+    )
     if summary.fallback_cases:
         found.append(f"{counted(summary.fallback_cases, 'judged case')} answered by a fallback")
     if summary.unenforced_budgets:

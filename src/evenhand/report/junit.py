@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
+from evenhand.report.comparison import run_lines
 from evenhand.report.formats import Cases
 from evenhand.report.labels import is_repeated, kind_label, output_text, prompt_text, unique_name
 
@@ -59,6 +60,9 @@ def _run_properties(run: Run) -> Iterator[tuple[str, object]]:
     yield "git_branch", run.git and run.git.branch
     yield "unchecked", run.summary.unchecked or None
     yield "cost_usd", run.summary.cost_usd
+    yield "baseline", run.baseline
+    for line in run_lines(run):
+        yield "comparison", line
 
 
 def _test_case(case: CaseResult, class_name: str, repeated: bool) -> str:

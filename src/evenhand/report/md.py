@@ -12,6 +12,7 @@ from typing import TextIO
 from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import CaseStatus, Run
+from evenhand.report.comparison import run_lines
 from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
 from evenhand.report.findings import Clipped, Group, find
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
@@ -40,7 +41,9 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
 def _figures(run: Run, explanation: str) -> Iterator[str]:
     summary = run.summary
     yield ", ".join(f"{count:,} {what}" for what, count in tallies(summary))
-    yield from filter(None, (explanation, rate(summary), "; ".join(effort(summary))))
+    yield from filter(None, (explanation, rate(summary)))
+    yield from map(plain, run_lines(run))
+    yield from filter(None, ("; ".join(effort(summary)),))
     if summary.unchecked:
         yield f"{counted(summary.unchecked, 'cell')} unchecked: nothing was judged there"
     yield from notes(run)
@@ -115,6 +118,11 @@ def _reason_suffix(reason: str | None) -> str:
 
 def _output(output: Clipped | None) -> str:
     return "" if output is None else cell(output.head) if output.head else "empty"
+
+
+def plain(text: str) -> str:
+    """A sentence of ours that may hold names from outside, as text that Markdown does not read."""
+    return code(text) if any(sign in text for sign in "<>|`*[]_@") else text
 
 
 def cell(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TextIO
 from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
+from evenhand.report.comparison import run_lines
 from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
 from evenhand.report.findings import MAX_CELLS, Group, find, group_of, unchecked
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
@@ -182,7 +183,7 @@ def _footer(screen: Screen, run: Run, page: Page) -> None:
     screen.line((verdict.word, "bold green" if verdict.good else "bold red"), "  ", *counts[:8])
     if counts[8:]:
         screen.line(" " * (len(verdict.word) + 2), *counts[9:])
-    for text in (verdict.explanation, rate(run.summary), "; ".join(effort(run.summary))):
+    for text in (verdict.explanation, rate(run.summary), *run_lines(run), "; ".join(effort(run.summary))):
         if text:
             screen.paragraph("", text, max_lines=3)
     stored = f"{run.run_id} in {page.stored_in}" if page.stored_in else run.run_id

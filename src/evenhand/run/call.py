@@ -34,15 +34,10 @@ async def call(line: Line, request: Request, services: Services, *, timeout_ms: 
     while True:
         attempt += 1
         try:
-            if line.turn is None:
-                response = await _ask(line, request, timeout_ms)
-            else:
-                async with line.turn:
-                    response = await _ask(line, request, timeout_ms)
+            response = await _ask(line, request, timeout_ms)
         except _Refused as refused:
             raise CallFailed(refused.error, attempt - 1) from None
         except ProviderError as error:
-            line.note(error)
             wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
                 raise CallFailed(_final(error, attempt, services), attempt) from None
@@ -73,13 +68,21 @@ class _Refused(Exception):
 
 async def _ask(line: Line, request: Request, timeout_ms: float | None) -> Response:
     """One attempt. Its clock starts when the call itself does: waiting for a turn is not the provider's latency."""
-    if line.limiter is not None:
-        await line.limiter.acquire()
+    entry = await line.enter(request)
     if line.refusal is not None:
+        line.leave(entry)
         raise _Refused(line.refusal)
     started = time.perf_counter()
-    response = await _within(timeout_ms, line.session.complete(request))
+    try:
+        response = await _within(timeout_ms, line.session.complete(request))
+    except ProviderError as error:
+        line.failed(entry, error)
+        raise
+    except BaseException:
+        line.leave(entry)
+        raise
     latency_ms = round((time.perf_counter() - started) * 1_000, 3)
+    line.answered(entry, response)
     return msgspec.structs.replace(response, latency_ms=latency_ms)
 
 

@@ -15,7 +15,7 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt
 from evenhand.run.call import CallFailed, call
@@ -28,6 +28,10 @@ from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import order_vars, render_scope
+
+# Looked up once: reading a member from its enumeration costs more than a comparison.
+_PASS, _FAIL, _ERROR = Status.PASS, Status.FAIL, Status.ERROR
+_CASE_PASS = CaseStatus.PASS
 
 
 async def run_cell(cell: Cell, services: Services) -> CaseResult:
@@ -138,12 +142,24 @@ def _judged(
         status=status,
         score=score,
         asserts=tuple(_assert_result(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)),
-        named_scores=_named_scores(case.assertions, weighed),
+        named_scores=_named_scores(case.assertions, weighed) if _has_names(case.assertions, weighed) else {},
         error=error,
         error_class=error_class,
         empty_reason=reason,
-        unchecked=error_class is None and not any(_is_judgement(w.outcome) for w in weighed),
-        **_answered(progress, response),
+        output=response.output,
+        raw_output=progress.raw_output,
+        tool_calls=response.tool_calls,
+        stop_reason=response.stop_reason,
+        model=response.model,
+        reasoning=response.reasoning,
+        usage=response.usage,
+        cost_usd=response.cost_usd,
+        latency_ms=response.latency_ms,
+        attempts=response.attempts,
+        cached=response.cached,
+        raw=response.raw,
+        metadata=response.metadata,
+        unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
         **_asked(cell, services, progress, started),
     )
 
@@ -152,34 +168,28 @@ def _untransformed(
     cell: Cell, services: Services, progress: _Progress, broken: Untransformed, started: float
 ) -> CaseResult:
     """An answer that could not be made what is to be judged: kept as far as it came."""
+    response = broken.evidence.response
     return CaseResult(
         status=CaseStatus.ERROR,
         error=broken.failure.message,
         error_class=broken.failure.error_class,
         error_details=broken.failure.details,
-        empty_reason=services.empty_reason(broken.evidence.response, broken.evidence),
-        **_answered(progress, broken.evidence.response),
+        empty_reason=services.empty_reason(response, broken.evidence),
+        output=response.output,
+        raw_output=progress.raw_output,
+        tool_calls=response.tool_calls,
+        stop_reason=response.stop_reason,
+        model=response.model,
+        reasoning=response.reasoning,
+        usage=response.usage,
+        cost_usd=response.cost_usd,
+        latency_ms=response.latency_ms,
+        attempts=response.attempts,
+        cached=response.cached,
+        raw=response.raw,
+        metadata=response.metadata,
         **_asked(cell, services, progress, started),
     )
-
-
-def _answered(progress: _Progress, response: Response) -> dict[str, Any]:
-    """The fields of a result that the answer tells."""
-    return {
-        "output": response.output,
-        "raw_output": progress.raw_output,
-        "tool_calls": response.tool_calls,
-        "stop_reason": response.stop_reason,
-        "model": response.model,
-        "reasoning": response.reasoning,
-        "usage": response.usage,
-        "cost_usd": response.cost_usd,
-        "latency_ms": response.latency_ms,
-        "attempts": response.attempts,
-        "cached": response.cached,
-        "raw": response.raw,
-        "metadata": response.metadata,
-    }
 
 
 def _unanswered(
@@ -223,13 +233,11 @@ def _scored(
         score = case_score(weighed)
     except ScoreOverflow as error:
         return None, str(error), ErrorClass.ASSERT_FAILED
-    broken = [
-        (a.kind, w.outcome)
-        for a, w in zip(assertions, weighed, strict=True)
-        if w.outcome.status is Status.ERROR
-    ]
-    if not broken:
+    if not [w for w in weighed if w.outcome.status is _ERROR]:
         return score, None, None
+    broken = [
+        (a.kind, w.outcome) for a, w in zip(assertions, weighed, strict=True) if w.outcome.status is _ERROR
+    ]
     kind, first = broken[0]
     more = f" (and {len(broken) - 1} more errored)" if len(broken) > 1 else ""
     classes = [outcome.error_class for _, outcome in broken if outcome.error_class is not None]
@@ -244,11 +252,11 @@ def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> Ca
         return CaseStatus.SKIP
     if expect_fail:
         return CaseStatus.XPASS if passes else CaseStatus.XFAIL
-    return CaseStatus.PASS if passes else CaseStatus.FAIL
+    return _CASE_PASS if passes else CaseStatus.FAIL
 
 
 def _is_judgement(outcome: Outcome) -> bool:
-    return outcome.status in (Status.PASS, Status.FAIL) and not outcome.unenforced
+    return (outcome.status is _PASS or outcome.status is _FAIL) and not outcome.unenforced
 
 
 def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
@@ -268,6 +276,10 @@ def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
         error_class=outcome.error_class,
         unenforced=outcome.unenforced,
     )
+
+
+def _has_names(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> bool:
+    return bool([a for a in assertions if a.metric] or [w for w in weighed if w.outcome.named_scores])
 
 
 def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> dict[str, float]:

@@ -39,14 +39,15 @@ async def evaluate_case(
         judge(a, evidence) if a.tier == "local" and not a.is_script and a.transform is None else None
         for a in assertions
     ]
-    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    local = [index for index in waiting if assertions[index].tier == "local"]
+    if None not in outcomes:
+        return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
+    local = [i for i, a in enumerate(assertions) if outcomes[i] is None and a.tier == "local"]
     if local:
         some = [assertions[index] for index in local]
         judged = await _judge_later(some, await views(some, evidence, run_transforms), judge_scripts)
         for index, outcome in zip(local, judged, strict=True):
             outcomes[index] = outcome
-        waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
     if waiting:
         decided = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
         graded = [assertions[index] for index in waiting]

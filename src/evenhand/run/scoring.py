@@ -13,6 +13,9 @@ import msgspec
 
 from evenhand.model.outcome import Outcome, Status, meets
 
+_FAIL, _ERROR = Status.FAIL, Status.ERROR
+"""Looked up once: reading a member from its enumeration costs more than a comparison."""
+
 
 class ScoreOverflow(ArithmeticError):
     """A weighted mean that is not a finite number."""
@@ -34,18 +37,19 @@ def case_score(items: Sequence[Weighed]) -> float | None:
     total = weight = 0.0
     judged = False
     for item in items:
-        if item.outcome.score is not None:
+        score = item.outcome.score
+        if score is not None:
             judged = True
-            total += item.weight * item.outcome.score
+            total += item.weight * score
             weight += item.weight
-    if not judged and any(item.outcome.status is Status.ERROR for item in items):
+    if not judged and any(item.outcome.status is _ERROR for item in items):
         return None
     if weight <= 0:
         return 1.0
-    score = total / weight
-    if not math.isfinite(score):
+    mean = total / weight
+    if not math.isfinite(mean):
         raise ScoreOverflow(f"the weighted mean is not finite: {total!r} / {weight!r}")
-    return score
+    return mean
 
 
 def case_passes(items: Iterable[Weighed], score: float | None, threshold: float | None) -> bool:
@@ -58,7 +62,8 @@ def case_passes(items: Iterable[Weighed], score: float | None, threshold: float 
         return False
     if threshold is not None:
         return meets(score, threshold)
-    return all(item.outcome.status is not Status.FAIL for item in items)
+    # A comprehension: a generator costs three times as much for a handful of items.
+    return not [item for item in items if item.outcome.status is _FAIL]
 
 
 def graders_matter(

@@ -19,10 +19,10 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
+from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
 from evenhand.model.transform import Transform, TransformFailed
 from evenhand.run.evaluate import Grade
-from evenhand.run.limiter import RateLimiter
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
@@ -105,15 +105,28 @@ class Services:
 
     def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
         runner = self.suite.runner
+        line = Line(
+            provider,
+            concurrency=runner.concurrency,
+            rate=runner.rate_limit,
+            adapts=runner.adaptive_concurrency,
+            clock=self.clock,
+        )
         context = ProviderContext(
             directory=self.suite.directory,
             concurrency=runner.concurrency,
             timeout_ms=timeout_ms,
             engine=self.suite.engine,
             env=self.suite.env,
+            tell_quota=line.take_note,
         )
-        limiter = RateLimiter(runner.rate_limit.rps, self.clock) if runner.rate_limit else None
-        return Line(provider, self._given.get(provider.id) or _opened(provider, context), limiter)
+        line.session = self._given.get(provider.id) or _opened(provider, context)
+        return line
+
+    def limit_histories(self) -> tuple[LimitHistory, ...]:
+        """The providers that turned calls away, and how the limits on calls to them were adapted."""
+        lines = (*self._lines.values(), *self._grader_lines.values())
+        return tuple(history for line in lines if (history := line.history()) is not None)
 
     def empty_reason(self, response: Response, evidence: Evidence) -> str | None:
         """Why the answer counts as empty; a text that matches one of the suite's patterns counts as a refusal."""

@@ -54,11 +54,29 @@ class Reader:
         self, run: int, statuses: Collection[str] | None, test_glob: str | None, order: Order
     ) -> Iterator[CaseResult]:
         """The chosen results of the run with that number."""
-        blocks = _Blocks(self)
+        blocks = Blocks(self)
         pages = self._pages_by_cell if order == "cell" else self._pages_by_number
         for page in pages(run, *_condition(statuses, test_glob)):
             for _, number, block, slot in page:
                 yield self._result(blocks, number, block, slot)
+
+    def result(self, run: int, case_key: str) -> CaseResult | None:
+        """The result of one cell; None where the run has none yet."""
+        rows = self.rows(
+            "SELECT number, block, slot FROM results WHERE run = ? AND case_key = ?",
+            (run, bytes.fromhex(case_key)),
+        )
+        return self._result(Blocks(self), *rows[0]) if rows else None
+
+    def results_after(self, run: int, after: int) -> Iterator[tuple[int, CaseResult]]:
+        """What was added to a run behind the result with the number `after`, each with its own number."""
+        ((last,),) = self.rows("SELECT max(number) FROM results WHERE run = ?", (run,))
+        blocks = Blocks(self)
+        while isinstance(last, int) and after < last:
+            page = self._page("number > ? AND number <= ? AND +run = ? ORDER BY number", (after, last, run))
+            for _, number, block, slot in page:
+                yield number, self._result(blocks, number, block, slot)
+            after = page[-1][1]
 
     def _pages_by_cell(self, run: int, condition: str, values: tuple[object, ...]) -> Iterator[list[Row]]:
         after = (-1, -1)
@@ -84,7 +102,7 @@ class Reader:
         sql = f"SELECT position, number, block, slot FROM results WHERE {where} LIMIT {_PAGE}"  # noqa: S608
         return self.rows(sql, parameters)
 
-    def _result(self, blocks: _Blocks, number: int, block: int, slot: int) -> CaseResult:
+    def _result(self, blocks: Blocks, number: int, block: int, slot: int) -> CaseResult:
         try:
             return result_of(blocks[block][slot])
         except (zlib.error, msgspec.MsgspecError, IndexError) as error:
@@ -96,7 +114,7 @@ class Reader:
             ) from error
 
 
-class _Blocks:
+class Blocks:
     """The documents of the blocks read last: neighbouring results share a block."""
 
     def __init__(self, reader: Reader) -> None:

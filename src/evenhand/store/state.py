@@ -13,6 +13,7 @@ HOME_VARIABLE = "EVENHAND_HOME"
 
 FOLDER_NAME = ".evenhand"
 STORE_NAME = "runs.sqlite"
+VIEW_INDEX_NAME = "viewer.sqlite"
 GENERATED_NAME = "generated"
 
 

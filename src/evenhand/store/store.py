@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
+import re
 import sqlite3
 import threading
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from typing import Self, TypeVar
 from evenhand.errors import StoreError
 from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect, transaction
+from evenhand.store.documents import RunDocuments
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
@@ -25,6 +27,9 @@ from evenhand.store.run_writer import RunWriter, insert_run
 from evenhand.store.writer import Action, Channel, WriterThread
 
 T = TypeVar("T")
+
+CASE_KEY = re.compile(r"[0-9a-f]{16}")
+"""What the key of a cell looks like."""
 
 __all__ = ["LATEST", "RunStore", "RunWriter", "open_store"]
 
@@ -126,6 +131,16 @@ class RunStore:
         number = self._index.number(run_id)
         return self._while_open(self._reader.results(number, statuses, test_glob, order))
 
+    def result(self, run_id: str, case_key: str) -> CaseResult | None:
+        """The committed result of one cell; None where there is none, or `case_key` is no key."""
+        if not CASE_KEY.fullmatch(case_key):
+            return None
+        return self._reader.result(self._index.number(run_id), case_key)
+
+    def results_after(self, run_id: str, after: int) -> Iterator[tuple[int, CaseResult]]:
+        """What was committed behind the result with the number `after` (0 is before all), with each one's number."""
+        return self._while_open(self._reader.results_after(self._index.number(run_id), after))
+
     def finished_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of all results of a run."""
         return self._keys(run_id, "", ())
@@ -134,6 +149,10 @@ class RunStore:
         """The case keys of a run's results that are `fail`, `error` or `xpass`."""
         marks = ",".join("?" * len(NOT_PASSING))
         return self._keys(run_id, f" AND status IN ({marks})", NOT_PASSING)
+
+    def documents(self, run_ids: Sequence[str]) -> RunDocuments:
+        """The stored documents of runs, the newest first, found by case key. The store must stay open meanwhile."""
+        return RunDocuments(self._reader, [self._index.number(run_id) for run_id in run_ids])
 
     # Ends
 

@@ -39,9 +39,14 @@ class Scope:
 
     def define(self, name: str, value: Any) -> None:
         """Add a name while the scope is being built."""
+        if (
+            value.__class__ is str and value.isascii() and name not in METHOD_NAMES and not self.unusable
+        ):  # Most values: nothing can be wrong with one.
+            self.names[name] = value
+            return
         meter = self.meter
         meter.reset()
-        wrapped = value if value.__class__ is str and value.isascii() else wrap(value, meter)
+        wrapped = wrap(value, meter)
         fault, meter.fault = meter.fault, None
         if isinstance(fault, UnusableValue):
             self.unusable[name] = fault.why

@@ -1,0 +1,162 @@
+"""The difference of two runs for the terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+import msgspec
+
+from evenhand.analysis.verdict import Delta
+from evenhand.model.comparison import Comparison
+from evenhand.report.changed_case import ChangedCase
+from evenhand.report.comparison import counts, figures
+from evenhand.report.encode import json_line
+from evenhand.report.figures import counted
+from evenhand.report.formats import Page
+from evenhand.report.labels import asked_with
+from evenhand.report.md import cell as md_cell
+from evenhand.report.md import code, plain
+from evenhand.report.screen import Part, Screen
+
+OUTPUT_CHANGED = "output_changed"
+"""The section of cells whose verdict stayed and whose output did not."""
+
+TITLES: Mapping[str, str] = {
+    Delta.NEWLY_FAILING: "newly failing",
+    Delta.NEWLY_PASSING: "newly passing",
+    Delta.STILL_FAILING: "still failing",
+    OUTPUT_CHANGED: "output changed",
+    Delta.ADDED: "added",
+    Delta.REMOVED: "removed",
+    Delta.UNCHANGED: "unchanged",
+}
+"""Every section, in the order in which reports show them."""
+
+_STYLES: Mapping[str, str] = {
+    Delta.NEWLY_FAILING: "bold red",
+    Delta.NEWLY_PASSING: "bold green",
+    Delta.STILL_FAILING: "red",
+}
+
+
+class Section(msgspec.Struct, frozen=True):
+    """The cells that changed in one way: as many as are shown, and how many there are."""
+
+    name: str
+    shown: Iterable[ChangedCase]
+    total: int
+    left: int = 0
+
+
+def table(
+    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+) -> None:
+    """Write the difference for the terminal."""
+    screen = Screen(out, page)
+    screen.blank()
+    screen.line((f"{comparison.base} → {comparison.head}", "bold"))
+    screen.blank()
+    for section in sections:
+        style = _STYLES.get(section.name, "bold")
+        screen.line((f"{TITLES[section.name]} ({section.total:,})", style))
+        for change in section.shown:
+            _table_case(screen, change, whole)
+        if section.left:
+            screen.line((f"and {section.left:,} more: --full shows all", "dim italic"), indent=2)
+        screen.blank()
+    screen.rule()
+    parts: list[Part] = []
+    for name, count in counts(comparison):
+        style = "red" if name == "newly failing" and count else "" if count else "dim"
+        parts += [", " if parts else "", (f"{count:,} {name}", style)]
+    screen.line(*parts)
+    for text in figures(comparison):
+        screen.paragraph("", text, max_lines=4)
+
+
+def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
+    diff = change.diff
+    screen.line((diff.cell.test_id, "bold"), "  ", (asked_with(diff.cell, repeated=False), "dim"), indent=2)
+    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
+    if diff.causes:
+        moves += f"; differs: {', '.join(diff.causes)}"
+    screen.paragraph("", moves, style="dim", indent=4)
+    for reason in change.reasons():
+        screen.paragraph("", reason, indent=4, max_lines=100 if whole else 3)
+    pieces = change.output_pieces(whole=whole)
+    if pieces:
+        marks = {"same": "", "removed": "[-{}-]", "added": "{{+{}+}}"}
+        text = "".join(marks[p.kind].format(p.text) if p.kind != "same" else p.text for p in pieces)
+        screen.paragraph(("output ", "dim"), text, indent=4, max_lines=10_000 if whole else 12)
+
+
+def markdown(
+    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+) -> None:
+    """Write the difference as Markdown; text from outside stands in code spans."""
+    del page
+    sign = "❌" if comparison.newly_failing else "✅"
+    out.write(f"## {sign} {code(comparison.base)} → {code(comparison.head)}\n\n")
+    out.write("- " + ", ".join(f"{count:,} {name}" for name, count in counts(comparison)) + "\n")
+    out.writelines(f"- {plain(text)}\n" for text in figures(comparison))
+    for section in sections:
+        out.write(f"\n### {TITLES[section.name].capitalize()} ({section.total:,})\n\n")
+        out.write("| test | asked with | verdict | differs | what was found | output |\n")
+        out.write("| --- | --- | --- | --- | --- | --- |\n")
+        out.writelines(_markdown_row(change, whole) for change in section.shown)
+        if section.left:
+            out.write(f"\nand {counted(section.left, 'more cell')}\n")
+
+
+def _markdown_row(change: ChangedCase, whole: bool) -> str:
+    diff = change.diff
+    marks = {"removed": "−", "added": "+"}
+    pieces = [piece for piece in change.output_pieces(whole=whole) if piece.kind != "same"]
+    output = "<br>".join(
+        f"{marks[piece.kind]} {md_cell(piece.text)}" for piece in pieces[: None if whole else 8]
+    )
+    found = "<br>".join(md_cell(reason) for reason in change.reasons())
+    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
+    asked = md_cell(asked_with(diff.cell, repeated=False))
+    return f"| {md_cell(diff.cell.test_id)} | {asked} | {moves} | {', '.join(diff.causes)} | {found} | {output} |\n"
+
+
+def document(
+    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+) -> None:
+    """Write the difference as one JSON document, the changed cells one a line."""
+    del page
+    out.write(f'{{\n "schema_version": 1,\n "comparison": {json_line(comparison)},\n "cases": [')
+    separator = "\n  "
+    for section in sections:
+        for change in section.shown:
+            out.write(separator + json_line(_json_case(section.name, change, whole)))
+            separator = ",\n  "
+    left = {section.name: section.left for section in sections if section.left}
+    out.write(f'\n ],\n "left_out": {json_line(left)}\n}}\n')
+
+
+def _json_case(section: str, change: ChangedCase, whole: bool) -> dict[str, Any]:
+    diff = change.diff
+    return {
+        "cell": diff.cell,
+        "case_key": diff.case_key,
+        "name": diff.name,
+        "section": section,
+        "delta": diff.delta,
+        "base_status": diff.base_status,
+        "head_status": diff.head_status,
+        "base_score": diff.base_score,
+        "head_score": diff.head_score,
+        "output_changed": diff.output_changed,
+        "causes": diff.causes,
+        "reasons": change.reasons(),
+        "output_diff": [
+            {"kind": piece.kind, "text": piece.text} for piece in change.output_pieces(whole=whole)
+        ],
+    }
+
+
+FORMATS = {"table": table, "md": markdown, "json": document}
+"""Every format of a difference by name."""

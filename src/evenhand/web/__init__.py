@@ -1,0 +1,1 @@
+"""The viewer: pages over stored runs, for one person on one machine."""
