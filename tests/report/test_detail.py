@@ -5,10 +5,27 @@ import io
 from hypothesis import given, settings
 
 from evenhand.model.exchange import ToolCall, Usage
+from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.report.detail import render
 from support.golden import assert_golden
 from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, query, run_of
+
+MEMBERS = (
+    assertion(
+        "javascript",
+        "fail",
+        "two of three",
+        0.5,
+        details={"console": ["so"]},
+        parts=(
+            Outcome(status=Status.FAIL, score=0.0, reason="no title"),
+            {"status": "pass", "reason": "short"},
+        ),
+    ),
+    {"kind": "contains", "status": "pass", "score": 1.0, "reason": "as stored", "criteria": {"negate": True}},
+    {"what": "of a newer version"},
+)
 
 
 def detail(run: Run, *cases: CaseResult) -> str:
@@ -29,7 +46,7 @@ def test_everything_that_was_learned_is_shown() -> None:
         "t",
         "fail",
         assertion("is-json", "fail", "no", 0.0, details={"errors": [1]}),
-        assertion("all-of", "fail", "one failed", 0.0, parts=({"status": "fail"}, {"status": "pass"})),
+        assertion("all-of", "fail", "one failed", 0.0, parts=MEMBERS),
         name="What it is",
         vars={"q": "why?", "n": 3},
         tool_calls=(ToolCall(name="look_up", arguments={"id": 7}),),

@@ -194,6 +194,24 @@ def test_assertions_of_one_case_see_outputs_of_their_own(tmp_path: Path) -> None
     assert [result.status for result in case.asserts] == ["pass"] * len(asserts), case.asserts
 
 
+def test_members_of_groups_see_outputs_of_their_own(tmp_path: Path) -> None:
+    members = [
+        {"type": "equals", "value": "HI", "transform": UPPER},
+        {"type": "javascript", "value": "output === 'HI'", "transform": UPPER},
+        {"type": "equals", "value": "hi"},
+        {"type": "exec", "command": ["python3", "-c", CHECKER], "transform": UPPER},
+    ]
+    broken = {"type": "any-of", "assert": [{"type": "contains", "value": "x", "transform": "null"}]}
+    (case,) = results(
+        tmp_path, {"assert": [{"type": "all-of", "assert": members}, {"type": "not-equals", "value": ""}]}
+    )
+    assert case.status == "pass", case.asserts
+    (case,) = results(tmp_path, {"assert": [broken]})
+    assert (case.status, case.error_class) == ("error", "transform_failed")
+    (found,) = problems(tmp_path, {"assert": [{"type": "all-of", "assert": members, "transform": UPPER}]})
+    assert "assert[0].transform: a group reads no output; put it on the members" in found
+
+
 CHECKER = (
     "import json, sys; q = json.load(sys.stdin); "
     "print(json.dumps({'pass': q['output'] == 'HI', 'score': 1, 'reason': q['output']}))"

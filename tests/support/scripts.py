@@ -11,10 +11,8 @@ from typing import Any, TypeVar
 
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, errored
-from evenhand.model.transform import Transform, WrittenTransform, transform_of
-from evenhand.run.evaluate import evaluate_case
-from evenhand.run.transform import Untransformed, transformed
+from evenhand.model.outcome import Outcome
+from evenhand.model.transform import Transform, TransformFailed, transform_of
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.batch import Answer
 from evenhand.scripts.judge import ScriptJudge
@@ -88,35 +86,8 @@ def loaded_transform(transform: str | Transform, directory: Path = HERE) -> Answ
     return shared().run(shared().judge(directory).load([code]))[0]
 
 
-def judged_case(
-    assertions: Sequence[Assertion],
-    seen: Evidence,
-    directory: Path = HERE,
-    *,
-    provider: WrittenTransform = None,
-    case: WrittenTransform = None,
-) -> list[Outcome]:
-    """The outcomes of local assertions after the transforms of a provider and a case, as a run has them."""
-    judge = shared().judge(directory)
-
-    async def judged() -> list[Outcome]:
-        try:
-            evidence = await transformed(seen, provider, case, judge.transform)
-        except Untransformed as broken:
-            return [errored(broken.failure.message, broken.failure.error_class)] * len(assertions)
-        weighed = await evaluate_case(
-            assertions,
-            evidence,
-            threshold=None,
-            short_circuit=False,
-            judge_scripts=judge.judge,
-            run_transforms=judge.transform,
-            grade=_no_grader,
-        )
-        return [item.outcome for item in weighed]
-
-    return shared().run(judged())
-
-
-async def _no_grader(assertion: Assertion, seen: Evidence) -> Outcome:
-    raise AssertionError(f"no test here grades, found {assertion.kind!r} over {seen.text!r}")
+def changed(
+    transforms: Sequence[Transform], seen: Evidence, directory: Path = HERE
+) -> list[object | TransformFailed]:
+    """What transforms that are scripts make of one output."""
+    return shared().run(shared().judge(directory).transform(transforms, seen))

@@ -76,21 +76,31 @@ cell_keys = st.builds(
 _metrics = st.sampled_from(["tone", "style", "length"])
 _budget = st.builds(Outcome, status=st.just(Status.PASS), unenforced=st.booleans())
 _group = st.builds(Outcome, status=st.just(Status.PASS), parts=st.lists(_budget, max_size=2).map(tuple))
+_member = st.builds(
+    AssertResult,
+    kind=st.just("contains"),
+    status=st.sampled_from(Status),
+    score=st.none() | scores,
+    weight=st.floats(0, 3),
+    metric=st.none() | _metrics,
+)
 _counted_asserts = st.builds(
     AssertResult,
     kind=st.just("contains"),
     status=st.sampled_from(Status),
     score=st.none() | scores,
+    weight=st.floats(0, 3),
     metric=st.none() | _metrics,
-    parts=st.lists(_budget | _group, max_size=2).map(tuple),
+    parts=st.lists(_budget | _group | _member, max_size=2).map(tuple),
     named_scores=st.dictionaries(_metrics, scores, max_size=2),
+    named_score_weights=st.dictionaries(_metrics, st.floats(-1, 3), max_size=2),
     cost_usd=st.none() | costs,
     unenforced=st.booleans(),
 )
 
 counted_results: st.SearchStrategy[CaseResult] = st.builds(
     CaseResult,
-    cell=st.just(CellKey(provider_id="echo", test_id="case")),
+    cell=st.builds(CellKey, provider_id=st.sampled_from(["echo", "other"]), test_id=st.just("case")),
     case_key=st.just("0" * 16),
     name=st.just("case"),
     status=st.sampled_from(CaseStatus),

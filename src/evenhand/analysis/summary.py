@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand.analysis.exact_sum import ExactSum
 from evenhand.analysis.histogram import LogHistogram
+from evenhand.analysis.named_means import NamedMeans
 from evenhand.analysis.stats import wilson
 from evenhand.model.exchange import Usage
+from evenhand.model.named_scores import shares
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt, Summary
 
@@ -37,7 +39,7 @@ class SummaryFold:
         self._scores = ExactSum()
         self._costs = ExactSum()
         self._grader_costs = ExactSum()
-        self._named: dict[str, ExactSum] = defaultdict(ExactSum)
+        self._named = NamedMeans()
         self._latencies_ms = LogHistogram()
 
     def add(self, result: CaseResult) -> None:
@@ -51,7 +53,7 @@ class SummaryFold:
         if status is _ERRORED:
             self._errors[str(result.error_class or UNKNOWN_ERROR)] += 1
         if result.asserts:
-            self._add_asserts(result.asserts)
+            self._add_asserts(result.cell.provider_id, result.asserts)
         if result.empty_reason:
             self._empty[result.empty_reason] += 1
         self._add_call(result)
@@ -66,19 +68,22 @@ class SummaryFold:
         if result.answered_by_provider_id is not None:
             counts["fallback_cases"] += 1
 
-    def _add_asserts(self, asserts: Iterable[AssertResult]) -> None:
+    def _add_asserts(self, provider_id: str, asserts: Iterable[AssertResult]) -> None:
         judged = skipped = unenforced = 0
         for item in asserts:
             status = item.status
             if status is _PASS or status is _FAIL:
                 if not item.unenforced:
                     judged += 1
-                if item.metric is not None or item.named_scores:
-                    self._add_named(item)
+                if item.metric is not None or item.named_scores or item.parts:
+                    self._named.add(provider_id, shares(item))
             elif status is _SKIPPED:
                 skipped += 1
             if item.parts:
-                unenforced += _unenforced_in(item.parts) or item.unenforced
+                inside = _inside(item.parts)
+                unenforced += inside.unenforced or item.unenforced
+                if status is not _SKIPPED:
+                    skipped += inside.skipped
             elif item.unenforced:
                 unenforced += 1
             if item.cost_usd is not None:
@@ -89,12 +94,6 @@ class SummaryFold:
             counts["skipped_assertions"] += skipped
         if unenforced:
             counts["unenforced_budgets"] += unenforced
-
-    def _add_named(self, item: AssertResult) -> None:
-        if item.metric is not None and item.score is not None:
-            self._named[item.metric].add(item.score)
-        for name, score in item.named_scores.items():
-            self._named[name].add(score)
 
     def _add_call(self, result: CaseResult) -> None:
         counts = self._counts
@@ -137,8 +136,7 @@ class SummaryFold:
         ):
             for name, count in others.items():
                 mine[name] += count
-        for name, scores in other._named.items():
-            self._named[name].merge(scores)
+        self._named.merge(other._named)
         self._scores.merge(other._scores)
         self._costs.merge(other._costs)
         self._grader_costs.merge(other._grader_costs)
@@ -149,7 +147,6 @@ class SummaryFold:
         statuses, counts = self._statuses, self._counts
         judged = counts.get("judged", 0)
         rate = wilson(counts.get("right", 0), judged) if judged else (None, None, None)
-        named = {name: scores for name, scores in sorted(self._named.items()) if scores.count}
         plain = {name: count for name, count in counts.items() if name != "right"}
         return Summary(
             total=sum(statuses.values()),
@@ -167,8 +164,10 @@ class SummaryFold:
             grader_cost_usd=_dollars(self._grader_costs),
             empty_counts=dict(sorted(self._empty.items())),
             error_counts=dict(sorted(self._errors.items())),
-            named_scores={name: scores.mean or 0.0 for name, scores in named.items()},
-            named_counts={name: scores.count for name, scores in named.items()},
+            named_scores=self._named.scores(),
+            named_counts=self._named.counts(),
+            named_scores_by_provider=self._named.scores_by_provider(),
+            named_scores_left_out=self._named.left_out,
             latency_ms_p50=self._latencies_ms.quantile(0.5),
             latency_ms_p95=self._latencies_ms.quantile(0.95),
             wall_ms=wall_ms,
@@ -186,16 +185,28 @@ def _dollars(costs: ExactSum) -> float | None:
         return None
 
 
-def _unenforced_in(parts: Iterable[Any]) -> int:
-    """Unenforced budgets among the members of a group, at any depth: outcomes, or mappings when read from a store."""
-    total = 0
+class _Inside(NamedTuple):
+    """What groups hold besides verdicts."""
+
+    unenforced: int
+    skipped: int
+
+
+def _inside(parts: Iterable[Any]) -> _Inside:
+    """The members of a group at any depth that were skipped, or that are budgets nobody could enforce.
+
+    A skipped group counts once. Members are structs, or mappings when read from a store.
+    """
+    unenforced = skipped = 0
     waiting = list(parts)
     while waiting:
         part = waiting.pop()
         stored = isinstance(part, dict)
         inner = part.get("parts") if stored else getattr(part, "parts", None)
-        if inner:
+        if (part.get("status") if stored else getattr(part, "status", None)) == _SKIPPED:
+            skipped += 1
+        elif inner:
             waiting.extend(inner)
         elif part.get("unenforced") if stored else getattr(part, "unenforced", False):
-            total += 1
-    return total
+            unenforced += 1
+    return _Inside(unenforced, skipped)

@@ -3,6 +3,7 @@
 from evenhand.assertions import checker as checker
 from evenhand.assertions import equality as equality
 from evenhand.assertions import expression as expression
+from evenhand.assertions import groups as groups
 from evenhand.assertions import metrics as metrics
 from evenhand.assertions import pattern as pattern
 from evenhand.assertions import rubric as rubric

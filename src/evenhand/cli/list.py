@@ -103,7 +103,7 @@ def _case(case: Case) -> dict[str, Any]:
         "tags": case.tags,
         "vars": {name: value.authored for name, value in case.vars.items()},
         "history": len(case.history),
-        "assertions": [f"not-{a.kind}" if a.negate else a.kind for a in case.assertions],
+        "assertions": [_label(assertion) for assertion in case.assertions],
         "threshold": case.threshold,
         "cache_salt": case.cache_salt,
         "only_providers": case.only_providers,
@@ -111,6 +111,13 @@ def _case(case: Case) -> dict[str, Any]:
         "expect_fail": case.expect_fail,
         "location": str(case.location) if case.location else None,
     }
+
+
+def _label(assertion: Assertion) -> str:
+    """The kind as a suite writes it, with those inside a group: `any-of(contains, not-regex)`."""
+    kind = f"not-{assertion.kind}" if assertion.negate else assertion.kind
+    inner = ", ".join(_label(member) for member in assertion.members)
+    return f"{kind}({inner})" if inner else kind
 
 
 def _prompt(prompt: Prompt) -> dict[str, Any]:

@@ -37,6 +37,9 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("evenhand.cli.diff", "Compare two runs: what got worse, what was mended, what changed."),
     "baseline": Entry("evenhand.cli.baseline", "Name the run that a suite is compared with."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),
+    "ci-summary": Entry(
+        "evenhand.cli.ci_summary", "Add a stored run to the summary and outputs of a CI job."
+    ),
     "schema": Entry("evenhand.cli.schema", "Print the JSON Schema of a suite or of a run document."),
     "doctor": Entry("evenhand.cli.doctor", "Check what evenhand needs on this machine."),
 }

@@ -179,10 +179,10 @@ class _Utf8(io.TextIOBase):
     """Text as UTF-8 into a binary stream that it does not own, whatever encoding the terminal has."""
 
     def __init__(self, buffer: BinaryIO) -> None:
-        self._buffer = buffer
+        self.buffer = buffer
 
     def write(self, text: str) -> int:
-        self._buffer.write(text.encode())
+        self.buffer.write(text.encode())
         return len(text)
 
 

@@ -19,10 +19,14 @@ from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
-from evenhand.model.assertion import ASSERTIONS, Assertion
+from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion
 from evenhand.model.grading import Grader
+from evenhand.model.group import Group
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.template import Engine
+
+MAX_NESTING = 10
+"""Levels of groups inside groups."""
 
 
 class AssertionReader:
@@ -59,9 +63,24 @@ class AssertionReader:
         assertion: Assertion | None = decode(entry.cls, options, place)
         if assertion is not None:
             assertion = self._with_graders(assertion, place)
+        if isinstance(assertion, Group):
+            return self._group(assertion, place, check=check)
         if assertion is not None and check:
             self._check(assertion, place)
         return assertion
+
+    def _group(self, group: Group, place: Place, *, check: bool) -> Group | None:
+        """The group with its members finished; one that lacks some of them is only there to find more problems."""
+        at = place.inside(MEMBERS)
+        if place.path.count(MEMBERS) > MAX_NESTING:
+            at.report(f"groups are nested more than {MAX_NESTING} deep", "take a group apart")
+            return None
+        members = self.read_all(group.members, at, check=check)
+        is_whole = len(members) == len(group.members)
+        group = structs.replace(group, members=members)
+        if check and is_whole:
+            self._check(group, place)
+        return group if members else None
 
     def _with_files(self, entry: TypedEntry, place: Place) -> dict[str, Any]:
         options = entry.options
@@ -99,7 +118,10 @@ class AssertionReader:
             is_sound = False
         if isinstance(assertion, ScriptAssertion) and is_sound and self._scripts is not None:
             self._scripts.add(assertion, place.inside("value"))
-        self.transforms.checked(assertion.transform, place.inside("transform"))
+        if assertion.members and assertion.transform is not None:
+            place.inside("transform").report("a group reads no output", "put it on the members that need it")
+        else:
+            self.transforms.checked(assertion.transform, place.inside("transform"))
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():

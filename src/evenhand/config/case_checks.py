@@ -14,7 +14,7 @@ from evenhand.config.turns import images_in, starts_without_user
 from evenhand.config.var_use import VarUse
 from evenhand.config.wording import found
 from evenhand.errors import Problem
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import placed, walk
 from evenhand.model.grading import GradedAssertion, Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, HistoryMarker, Prompt
@@ -85,7 +85,7 @@ class CaseChecker:
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
-        for assertion in case.assertions:
+        for assertion in walk(case.assertions):
             if isinstance(assertion, GradedAssertion):
                 self._see_graded(assertion, place)
         if is_first and is_whole:
@@ -127,7 +127,7 @@ class CaseChecker:
         if threshold is None:
             return
         at = place.inside("threshold")
-        is_free = any(assertion.scores_freely for assertion in case.assertions)
+        is_free = any(assertion.scores_freely for assertion in walk(case.assertions))
         if not math.isfinite(threshold) or not (is_free or 0 <= threshold <= 1):
             at.report(f"a threshold is between 0 and 1, found {found(threshold)}")
         elif threshold == 0 and not is_free and place.findings.first_time(("threshold", at.location.file)):
@@ -164,26 +164,27 @@ class CaseChecker:
     def _check_tool_calls(self, case: Case, place: Place) -> None:
         put_to = set(self._put_to(case))
         deaf = [provider for provider in self._deaf if provider.id in put_to]
-        for index, assertion in enumerate(case.assertions):
-            at = self._place_of(index, place) if assertion.needs_tool_calls else None
+        for assertion, path, is_turned in placed(case.assertions):
+            at = self._place_of(path, place) if assertion.needs_tool_calls else None
             if at is None:
                 continue
             for provider in deaf:
                 if at.findings.first_time(("tool calls", at.path, str(at.location.file), provider.id)):
-                    _report_deaf(assertion, provider, at)
+                    _report_deaf(provider, at, always_holds=is_turned)
 
     def _check_rubrics(self, case: Case, place: Place) -> None:
-        for index, message in rubrics_that_quote(case.assertions):
-            at = self._place_of(index, place)
+        for path, message in rubrics_that_quote(case.assertions):
+            at = self._place_of(path, place)
             if at is not None and at.findings.first_time(("quotes", at.path, at.origin, message)):
                 at.warn(message, "let the rubric say what else makes an answer right")
 
-    def _place_of(self, index: int, place: Place) -> Place | None:
+    def _place_of(self, path: tuple[str | int, ...], place: Place) -> Place | None:
         """Where an assertion of a case is written; None where shared ones that were reported are missing before it."""
         shared = len(self._defaults.assertions)
+        index = int(path[0])
         if index >= shared:
-            return place.inside(CASE_ASSERT, index - shared)
-        return self._defaults_place.inside(CASE_ASSERT, index) if self._defaults.is_whole else None
+            return place.inside(CASE_ASSERT, index - shared, *path[1:])
+        return self._defaults_place.inside(CASE_ASSERT, *path) if self._defaults.is_whole else None
 
     def _check_images(self, case: Case, place: Place) -> None:
         if not (self._prompts_with_images or case.history):
@@ -211,10 +212,10 @@ def _splices_history_first(prompt: Prompt) -> bool:
     return True
 
 
-def _report_deaf(assertion: Assertion, provider: Provider, place: Place) -> None:
+def _report_deaf(provider: Provider, place: Place, *, always_holds: bool) -> None:
     message = f"provider {provider.id!r} cannot report tool calls"
     hint = "leave it out with `skip_providers`"
-    if assertion.negate:
+    if always_holds:
         place.report(f"{message}, so that this check would always hold", hint)
     else:
         place.warn(f"{message}, so that this check always fails", hint)

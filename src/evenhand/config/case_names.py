@@ -9,7 +9,7 @@ from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import needed
 from evenhand.config.transforms import expressions_of, transform_expressions
 from evenhand.config.values import check_templates
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Case, Prompt
 from evenhand.registry import nearest
 from evenhand.template import Engine, Val, order_vars
@@ -39,7 +39,7 @@ class CaseNames:
             self._check_value(what, value, case, place)
         for what, value in _templated(case.assertions[self._shared :]):
             self._check_value(what, value, case, place)
-        for assertion in case.assertions:
+        for assertion in walk(case.assertions):
             for expression in expressions_of(assertion):
                 self._check_expression(expression, repr(assertion.kind), case, place)
         for expression in transform_expressions(case.transform):
@@ -83,7 +83,7 @@ def _meant(name: str, case: Case) -> str:
 
 def _templated(assertions: Iterable[Assertion]) -> Iterator[tuple[str, Val]]:
     """The values of assertions that are rendered for each case, with what messages call them."""
-    for assertion in assertions:
+    for assertion in walk(assertions):
         for name, value in assertion.templates():
             if not value.is_constant:
                 yield f"`{name}` of {assertion.kind!r}", value

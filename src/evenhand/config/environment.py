@@ -14,7 +14,7 @@ from evenhand.config.prompts import templates_of
 from evenhand.config.template_names import environment_needed, environment_taken
 from evenhand.config.transforms import expressions_of, transform_expressions
 from evenhand.errors import DocumentPath
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Prompt
 from evenhand.model.transform import WrittenTransform
 from evenhand.template.val import templates_in
@@ -45,7 +45,7 @@ class NamedVariables:
 
     def add_expressions(self, assertions: Iterable[Assertion], path: DocumentPath) -> None:
         """Take the names in the expressions of assertions."""
-        for assertion in assertions:
+        for assertion in walk(assertions):
             for expression in expressions_of(assertion):
                 self._add(expression, path, is_expression=True)
 

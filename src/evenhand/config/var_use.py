@@ -8,7 +8,7 @@ from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import taken
 from evenhand.config.transforms import expressions_of, reads_all_vars, transform_expressions
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, walk
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt
 from evenhand.model.transform import WrittenTransform
@@ -44,7 +44,7 @@ class VarUse:
         if case.assertions is not self._assertions:
             # Cases that have only the defaults' assertions share one tuple of them.
             self._assertions = case.assertions
-            for assertion in case.assertions:
+            for assertion in walk(case.assertions):
                 self._see_assertion(assertion)
         if case.transform is not None:
             self._see_transforms(case.transform)

@@ -6,18 +6,19 @@ example. The engine runs kinds by the facts stated here and never by their names
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from evenhand.errors import Problem
+from evenhand.errors import Problem, TemplateError
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Status, failed
 from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine, Val
+from evenhand.template.engine import is_template
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +58,8 @@ class Assertion(
         False
     )
     metric: Annotated[
-        str | None, msgspec.Meta(description="Name under which the score is also collected over the run.")
+        str | None,
+        msgspec.Meta(description="Name under which the score is also collected over the run. A template."),
     ] = None
     transform: Annotated[
         WrittenTransform,
@@ -67,8 +69,11 @@ class Assertion(
         ),
     ] = None
 
-    tier: ClassVar[Literal["local", "graded"]] = "local"
-    """`local` kinds are free and run first; `graded` kinds may cost money and are skipped once decided."""
+    tier: ClassVar[Literal["local", "graded", "members"]] = "local"
+    """`local` kinds are free and run first; `graded` kinds may cost money and are skipped once decided.
+
+    A group (`members`) is what its members are: graded if one of them is.
+    """
     reads_output: ClassVar[bool] = True
     """Whether the verdict is about the output; the guard against vacuous negation covers only such kinds."""
     needs_fresh_call: ClassVar[bool] = False
@@ -121,10 +126,7 @@ class Assertion(
     def guarded(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The outcome itself, unless it is a negated pass over an answer that holds nothing."""
         if self.negate and outcome.passed and self.reads_output and evidence.is_silent:
-            return failed(
-                f"output was empty ({empty_reason(evidence.response)}): a negated assertion cannot pass vacuously; "
-                'where silence is what you want, assert it with `equals: ""` or `length: {max: 0}`'
-            )
+            return failed(vacuous(evidence))
         return outcome
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
@@ -134,6 +136,29 @@ class Assertion(
         return msgspec.structs.replace(
             outcome, status=flipped, score=score, reason=f"negated: {outcome.reason}"
         )
+
+    def metric_for(self, evidence: Evidence) -> str | None:
+        """The name for the score of this answer: None for none, or where the template renders to nothing.
+
+        A template that does not render names the score all the same, by its text.
+        """
+        metric = self.metric
+        if metric is None or not is_template(metric):
+            return metric
+        try:
+            return evidence.engine.render(metric, evidence.scope).strip() or None
+        except TemplateError:
+            return metric
+
+    @property
+    def members(self) -> tuple[Assertion, ...]:
+        """The assertions inside this one: those of a group. Whoever looks at all assertions takes `walk`."""
+        return ()
+
+    @property
+    def turns_members(self) -> bool:
+        """Whether a member that holds makes this assertion fail."""
+        return self.negate
 
     @property
     def kind(self) -> str:
@@ -150,10 +175,59 @@ class Assertion(
             value = getattr(self, name)
             if isinstance(value, Val):
                 yield name, value
+        if self.metric is not None and is_template(self.metric):
+            yield "metric", Val(self.metric)
 
     def expressions(self) -> Iterator[tuple[str, str]]:
         """Every field that is an expression over a case's vars and environment, with its name."""
         return iter(())
+
+
+def vacuous(evidence: Evidence) -> str:
+    """Why an inverted check does not hold of an answer that holds nothing."""
+    return (
+        f"output was empty ({empty_reason(evidence.response)}): a negated assertion cannot pass vacuously; "
+        'where silence is what you want, assert it with `equals: ""` or `length: {max: 0}`'
+    )
+
+
+def walk(assertions: Iterable[Assertion]) -> Iterator[Assertion]:
+    """Every assertion, each group before its members, at every depth."""
+    for assertion in assertions:
+        yield assertion
+        if assertion.members:
+            yield from walk(assertion.members)
+
+
+class Placed(NamedTuple):
+    """An assertion, the way to it from the list that it stands in, and whether it counts the other way round."""
+
+    assertion: Assertion
+    path: tuple[str | int, ...]
+    is_turned: bool
+
+
+def placed(assertions: Iterable[Assertion]) -> Iterator[Placed]:
+    """Like `walk`, with the path of each (`2, "assert", 0`) and whether its verdict is inverted on the way up."""
+    return _placed(assertions, (), is_turned=False)
+
+
+def _placed(
+    assertions: Iterable[Assertion], path: tuple[str | int, ...], *, is_turned: bool
+) -> Iterator[Placed]:
+    for index, assertion in enumerate(assertions):
+        here = Placed(assertion, (*path, index), is_turned is not assertion.turns_members)
+        yield here
+        yield from _placed(assertion.members, (*here.path, MEMBERS), is_turned=here.is_turned)
+
+
+def scores_freely(assertion: Assertion) -> bool:
+    """Whether the score of an assertion may lie outside [0, 1], as that of scripts and of groups that hold one."""
+    return any(inner.scores_freely for inner in walk((assertion,)))
+
+
+MEMBERS = "assert"
+"""The key of a group that holds its members."""
 
 
 def _load_builtins() -> None:

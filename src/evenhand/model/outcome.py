@@ -27,15 +27,16 @@ _PASS, _FAIL = Status.PASS, Status.FAIL
 class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The verdict of one assertion: a status, a finite score where something was judged, and the reason.
 
-    `parts` holds the outcomes of members for kinds that combine several; `named_scores` further figures that a
-    script or checker reports. `unenforced` marks a verdict that holds only because a budget could not be enforced.
+    `parts` holds what a verdict is made of: the results of a group's members (`AssertResult`), or the component
+    results of a script (outcomes). `named_scores` are further figures that a script or checker reports.
+    `unenforced` marks a verdict that holds only because a budget could not be enforced.
     """
 
     status: Status
     score: float | None = None
     reason: str = ""
     details: Any = None
-    parts: tuple[Outcome, ...] = ()
+    parts: tuple[Any, ...] = ()
     named_scores: dict[str, float] = {}
     named_score_weights: dict[str, float] = {}
     """Shares of the named scores in their means, 1 where none is given."""
@@ -48,6 +49,13 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     def passed(self) -> bool:
         """Whether the assertion was judged and held."""
         return self.status is _PASS
+
+
+class Weighed(msgspec.Struct, frozen=True, gc=False):
+    """One assertion's outcome and its share in the mean."""
+
+    outcome: Outcome
+    weight: float
 
 
 def passed(reason: str, *, score: float = 1.0, details: Any = None) -> Outcome:
@@ -65,9 +73,11 @@ def verdict(held: bool, reason: str, *, details: Any = None) -> Outcome:
     return passed(reason, details=details) if held else failed(reason, details=details)
 
 
-def errored(reason: str, error_class: ErrorClass, *, details: Any = None) -> Outcome:
+def errored(
+    reason: str, error_class: ErrorClass, *, details: Any = None, parts: tuple[Any, ...] = ()
+) -> Outcome:
     """An assertion of which nothing was learned."""
-    return Outcome(status=Status.ERROR, reason=reason, error_class=error_class, details=details)
+    return Outcome(status=Status.ERROR, reason=reason, error_class=error_class, details=details, parts=parts)
 
 
 def skipped(reason: str) -> Outcome:

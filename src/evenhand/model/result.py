@@ -71,7 +71,9 @@ class AssertResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_def
     criteria: Any = None
     metric: str | None = None
     parts: tuple[Any, ...] = ()
+    """What the verdict is made of: results of a group's members, each with its `kind`, or components of a script."""
     named_scores: dict[str, float] = {}
+    named_score_weights: dict[str, float] = {}
     cached: bool = False
     cost_usd: float | None = None
     error_class: str | None = None
@@ -200,7 +202,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     empty_counts: dict[str, int] = {}
     error_counts: dict[str, int] = {}
     named_scores: dict[str, float] = {}
+    """The weighted mean of the scores under each name: metrics, and what scripts report."""
     named_counts: dict[str, int] = {}
+    """How many assertions each mean is over."""
+    named_scores_by_provider: dict[str, dict[str, float]] = {}
+    named_scores_left_out: int = 0
+    """Scores under names beyond those that a run keeps, or under names that are too long."""
     latency_ms_p50: float | None = None
     latency_ms_p95: float | None = None
     wall_ms: float | None = None

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.encode import json_line
-from evenhand.report.figures import dollars, duration
+from evenhand.report.figures import MAX_NAMED, dollars, duration, plain_score
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label, output_text, prompt_text
+from evenhand.report.members import shown
 from evenhand.report.screen import Screen
 from evenhand.report.table import assertions
+
+MAX_MEMBERS = 100
+"""Members of one group that are listed."""
 
 _WORDS = {
     CaseStatus.PASS: ("PASSED", "bold green"),
@@ -44,12 +49,23 @@ def _head(screen: Screen, case: CaseResult, *, repeated: bool) -> None:
     figures = ", ".join(_figures(case))
     if figures:
         screen.paragraph("", figures, style="dim")
+    if case.named_scores:
+        named = list(case.named_scores.items())[:MAX_NAMED]
+        scores = ", ".join(f"{name} {plain_score(score)}" for name, score in named)
+        screen.paragraph("", f"named scores: {scores}", style="dim")
     screen.blank()
     if case.error:
         screen.paragraph((f"{case.error_class or 'unknown'}  ", "yellow"), case.error, max_lines=100)
         screen.blank()
     if case.asserts:
-        assertions(screen, list(case.asserts), indent=0, max_shown=len(case.asserts), max_lines=100)
+        assertions(
+            screen,
+            list(case.asserts),
+            indent=0,
+            max_shown=max(len(case.asserts), MAX_MEMBERS),
+            max_lines=100,
+            opened=tuple(Status),
+        )
         screen.blank()
 
 
@@ -108,8 +124,9 @@ def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:
 def _evidence(result: AssertResult) -> Iterator[tuple[str, str]]:
     if result.details is not None:
         yield f"details of {kind_label(result)}", _plain(result.details)
-    if result.parts:
-        yield f"members of {kind_label(result)}", "\n".join(_plain(part) for part in result.parts)
+    for member in (shown(part) for part in result.parts):
+        for label, text in _evidence(member):
+            yield f"{label} in {kind_label(result)}", text
 
 
 def _plain(value: object) -> str:

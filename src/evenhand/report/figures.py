@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from evenhand.analysis.named_means import MAX_NAME_LENGTH, MAX_NAMES
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
 from evenhand.model.comparison import GateVerdict
 from evenhand.model.result import Run, RunStatus, Summary
@@ -134,7 +135,41 @@ def notes(run: Run) -> list[str]:
         found.append(
             f"{counted(summary.skipped_assertions, 'assertion')} skipped: the outcome was already decided"
         )
+    if summary.named_scores_left_out:
+        found.append(
+            f"{counted(summary.named_scores_left_out, 'named score')} left out: a run keeps "
+            f"{MAX_NAMES:,} names of up to {MAX_NAME_LENGTH} characters"
+        )
     return found
+
+
+class NamedScore(msgspec.Struct, frozen=True):
+    """The mean of the scores under one name: over the run, and by provider where there are several."""
+
+    name: str
+    score: float
+    count: int
+    by_provider: dict[str, float]
+
+
+MAX_NAMED = 20
+"""Named scores that a report for people shows."""
+
+
+def named_scores(summary: Summary) -> list[NamedScore]:
+    """The means by name, at most `MAX_NAMED`, those over most assertions first."""
+    providers = summary.named_scores_by_provider
+    found = []
+    for name, count in most_frequent(summary.named_counts, limit=MAX_NAMED):
+        own = {provider: means[name] for provider, means in providers.items() if name in means}
+        by_provider = own if len(providers) > 1 else {}
+        found.append(NamedScore(name, summary.named_scores[name], count, by_provider))
+    return found
+
+
+def plain_score(score: float) -> str:
+    """A mean score with as many decimals as tell something."""
+    return f"{score:.3f}".rstrip("0").rstrip(".") if abs(score) < 1e6 else f"{score:.3g}"
 
 
 def most_frequent(counts: Mapping[str, int], *, limit: int = 10) -> list[tuple[str, int]]:

@@ -48,6 +48,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     suffix: str
     render: Render
+    is_text: bool = True
+    """Whether it writes text; others write into the binary stream beneath."""
     follows_terminal: bool = False
     """Whether it takes on the width, the colours and the encoding of the terminal; others are always UTF-8."""
 
@@ -103,6 +105,31 @@ REPORTS: dict[str, Report] = {
             description="Markdown for a pull request or a job summary: headline, failures, errors.",
             suffix=".md",
             render=_for_people("evenhand.report.md"),
+        ),
+        Report(
+            name="html",
+            description="One page that needs no server and asks for nothing: figures, and every case to unfold.",
+            suffix=".html",
+            render=_for_people("evenhand.report.html"),
+        ),
+        Report(
+            name="csv",
+            description="One row a cell for spreadsheets; no text in it is taken for a formula.",
+            suffix=".csv",
+            render=_for_machines("evenhand.report.csv"),
+        ),
+        Report(
+            name="parquet",
+            description="One row a cell with typed columns, for data tools; needs the extra `parquet`.",
+            suffix=".parquet",
+            render=_for_machines("evenhand.report.parquet"),
+            is_text=False,
+        ),
+        Report(
+            name="github",
+            description="For GitHub Actions: annotations, and the job's summary and step outputs.",
+            suffix=".log",
+            render=_for_people("evenhand.report.github"),
         ),
     )
 }

@@ -16,9 +16,13 @@ from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseSta
 from evenhand.report.comparison import run_lines
 from evenhand.report.formats import Cases
 from evenhand.report.labels import is_repeated, kind_label, output_text, prompt_text, unique_name
+from evenhand.report.members import members
 
 MAX_TEXT = 10_000
 """Characters of a prompt or an output that the document quotes; the run itself holds the whole."""
+
+MAX_MEMBERS = 50
+"""Members of one group that are listed."""
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PLAIN = re.compile(r"[A-Za-z0-9 ._:;,/=()\[\]·#-]*")
@@ -117,9 +121,19 @@ def _headline(case: CaseResult, failed: list[AssertResult]) -> str:
 
 
 def _reasons(case: CaseResult) -> str:
-    return "\n".join(
-        f"[{result.status}] {kind_label(result)}{_score(result)}: {result.reason}" for result in case.asserts
-    )
+    return "\n".join(line for result in case.asserts for line in _reason_lines(result))
+
+
+def _reason_lines(result: AssertResult) -> Iterator[str]:
+    yield _reason(result)
+    if result.parts and result.status is not Status.PASS:
+        for level, member, left_out in members(result, max_shown=MAX_MEMBERS):
+            indent = "  " * level
+            yield f"{indent}and {left_out:,} more" if member is None else f"{indent}{_reason(member)}"
+
+
+def _reason(result: AssertResult) -> str:
+    return f"[{result.status}] {kind_label(result)}{_score(result)}: {result.reason}"
 
 
 def _score(result: AssertResult) -> str:

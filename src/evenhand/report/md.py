@@ -11,16 +11,35 @@ from typing import TextIO
 
 from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
-from evenhand.model.result import CaseStatus, Run
+from evenhand.model.result import AssertResult, CaseStatus, Run
 from evenhand.report.comparison import run_lines
-from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
+from evenhand.report.figures import (
+    counted,
+    effort,
+    headline,
+    most_frequent,
+    named_scores,
+    notes,
+    plain_score,
+    rate,
+    remedy,
+    tallies,
+)
 from evenhand.report.findings import Clipped, Group, find
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label
+from evenhand.report.members import members
 from evenhand.report.visible import visible
 
 MAX_CELL = 300
 """Characters of one text that a table cell shows."""
+
+
+MAX_COLUMNS = 6
+"""Providers whose named scores stand side by side."""
+
+MAX_ASSERTIONS = 5
+"""Failed assertions of a case that are shown, and members of each group."""
 
 
 def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None:
@@ -35,6 +54,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
     _failures(out, findings.failures, findings.more_failures, repeated, page)
     _errors(out, findings.errors, findings.more_errors, page)
     _error_classes(out, run)
+    _named_scores(out, run)
     out.write(f"\nRun {code(run.run_id)}; look at it with {code(page.view_command)}\n")
 
 
@@ -96,6 +116,24 @@ def _error_classes(out: TextIO, run: Run) -> None:
         out.write(f"| {cell(name)} | {count:,} | {owner} | {remedy(name)} |\n")
 
 
+def _named_scores(out: TextIO, run: Run) -> None:
+    scores = named_scores(run.summary)
+    if not scores:
+        return
+    providers = list(dict.fromkeys(provider for item in scores for provider in item.by_provider))[
+        :MAX_COLUMNS
+    ]
+    heads = "".join(f" {cell(provider)} |" for provider in providers)
+    out.write(f"\n### Named scores\n\n| name | mean | assertions |{heads}\n")
+    out.write(f"| --- | ---: | ---: |{' ---: |' * len(providers)}\n")
+    for item in scores:
+        own = [item.by_provider.get(provider) for provider in providers]
+        columns = "".join(f" {'' if score is None else plain_score(score)} |" for score in own)
+        out.write(f"| {cell(item.name)} | {plain_score(item.score)} | {item.count:,} |{columns}\n")
+    if len(run.summary.named_scores) > len(scores):
+        out.write(f"\nand {len(run.summary.named_scores) - len(scores):,} more\n")
+
+
 def _more(out: TextIO, count: int, noun: str, page: Page) -> None:
     if count:
         out.write(f"\nand {counted(count, f'more {noun}')}: {code(f'{page.view_command} --failed')}\n")
@@ -104,12 +142,22 @@ def _more(out: TextIO, count: int, noun: str, page: Page) -> None:
 def _reasons(group: Group) -> str:
     case = group.first
     wrong = [result for result in case.asserts if result.status is Status.FAIL]
-    texts = [f"{cell(kind_label(result))} {cell(result.reason)}" for result in wrong[:5]]
-    if len(wrong) > len(texts):
-        texts.append(f"and {len(wrong) - len(texts):,} more")
+    texts = [text for result in wrong[:MAX_ASSERTIONS] for text in _found(result)]
+    if len(wrong) > MAX_ASSERTIONS:
+        texts.append(f"and {len(wrong) - MAX_ASSERTIONS:,} more")
     if case.status is CaseStatus.XPASS:
         texts.insert(0, "expected to fail, but passed" + _reason_suffix(case.expect_fail_reason))
     return "<br>".join(texts) or f"the score {case.score} misses the threshold of the case"
+
+
+def _found(result: AssertResult) -> Iterator[str]:
+    yield f"{cell(kind_label(result))} {cell(result.reason)}"
+    for level, member, left_out in members(result, max_shown=MAX_ASSERTIONS):
+        indent = "&nbsp;" * 4 * level
+        if member is None:
+            yield f"{indent}and {left_out:,} more"
+        else:
+            yield f"{indent}{member.status} {cell(kind_label(member))} {cell(member.reason)}"
 
 
 def _reason_suffix(reason: str | None) -> str:

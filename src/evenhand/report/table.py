@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TextIO
 
 from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.comparison import run_lines
-from evenhand.report.figures import counted, effort, headline, most_frequent, notes, rate, remedy, tallies
+from evenhand.report.figures import (
+    counted,
+    effort,
+    headline,
+    most_frequent,
+    named_scores,
+    notes,
+    plain_score,
+    rate,
+    remedy,
+    tallies,
+)
 from evenhand.report.findings import MAX_CELLS, Group, find, group_of, unchecked
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label
+from evenhand.report.members import members
 from evenhand.report.screen import Part, Screen
 
 MAX_ASSERTIONS = 8
@@ -34,6 +47,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
     _more(screen, findings.more_errors, "error", more)
     _notes(screen, run, cases)
     _error_classes(screen, run)
+    _named_scores(screen, run)
     _footer(screen, run, page)
 
 
@@ -72,6 +86,7 @@ def error(screen: Screen, group: Group, *, repeated: bool) -> None:
     screen.paragraph("  ", case.error or "no message")
     if isinstance(case.error_details, str) and case.error_details.strip():
         screen.paragraph("  ", case.error_details, style="dim", max_lines=6)
+    assertions(screen, [r for r in case.asserts if r.parts and r.status is Status.ERROR], indent=4)
     for cell, location in group.cells:
         where = f"{cell.test_id} · {asked_with(cell, repeated=repeated)}"
         screen.line((where, "dim"), end=(location or "", "dim"), indent=4)
@@ -89,23 +104,41 @@ def assertions(
     indent: int = 2,
     max_shown: int = MAX_ASSERTIONS,
     max_lines: int = 8,
+    opened: Collection[Status] = (Status.FAIL, Status.ERROR, Status.SKIPPED),
 ) -> None:
-    """One paragraph an assertion: sign, kind, reason; both their number and their lines are bounded."""
+    """One paragraph an assertion: sign, kind, reason; all of it bounded.
+
+    `opened` are the statuses of those whose members follow below.
+    """
+    shown = results[:max_shown]
+    column = min(max((len(kind_label(result)) for result in shown), default=0), 16)
+    for result in shown:
+        _assertion(screen, result, column, indent, max_lines)
+        if result.parts and result.status in opened:
+            _members(screen, result, indent, max_shown=max_shown, max_lines=max_lines)
+    if len(results) > len(shown):
+        screen.line((f"and {len(results) - len(shown):,} more assertions", "dim italic"), indent=indent)
+
+
+def _assertion(screen: Screen, result: AssertResult, column: int, indent: int, max_lines: int) -> None:
     glyphs = screen.glyphs
-    signs = {
+    sign, style = {
         Status.PASS: (glyphs.passed, "green"),
         Status.FAIL: (glyphs.failed, "red"),
         Status.ERROR: (glyphs.errored, "yellow"),
         Status.SKIPPED: (glyphs.skipped, "dim"),
-    }
-    shown = results[:max_shown]
-    column = min(max((len(kind_label(result)) for result in shown), default=0), 16)
-    for result in shown:
-        sign, style = signs[result.status]
-        label = f"{sign} {kind_label(result).ljust(column)}  "
-        screen.paragraph((label, style), result.reason or result.status, indent=indent, max_lines=max_lines)
-    if len(results) > len(shown):
-        screen.line((f"and {len(results) - len(shown):,} more assertions", "dim italic"), indent=indent)
+    }[result.status]
+    label = f"{sign} {kind_label(result).ljust(column)}  "
+    screen.paragraph((label, style), result.reason or result.status, indent=indent, max_lines=max_lines)
+
+
+def _members(screen: Screen, result: AssertResult, indent: int, *, max_shown: int, max_lines: int) -> None:
+    for level, member, left_out in members(result, max_shown=max(max_shown, MAX_ASSERTIONS)):
+        inner = indent + 2 * level
+        if member is None:
+            screen.line((f"and {left_out:,} more", "dim italic"), indent=inner)
+        else:
+            _assertion(screen, member, 0, inner, max_lines)
 
 
 def _title(screen: Screen, run: Run) -> None:
@@ -171,6 +204,19 @@ def _error_classes(screen: Screen, run: Run) -> None:
             max_lines=3,
         )
     if counts:
+        screen.blank()
+
+
+def _named_scores(screen: Screen, run: Run) -> None:
+    scores = named_scores(run.summary)
+    width = min(max((len(item.name) for item in scores), default=0), 24)
+    for item in scores:
+        by = "".join(f", {name} {plain_score(score)}" for name, score in item.by_provider.items())
+        text = f"{plain_score(item.score)} over {counted(item.count, 'assertion')}{by}"
+        screen.paragraph((f"{item.name[:width].ljust(width)}  ", "cyan"), text, max_lines=3)
+    if len(run.summary.named_scores) > len(scores):
+        screen.line(f"and {len(run.summary.named_scores) - len(scores):,} more named scores")
+    if scores:
         screen.blank()
 
 

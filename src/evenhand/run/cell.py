@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -16,15 +15,17 @@ from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request
-from evenhand.model.outcome import Outcome, Status
-from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt
+from evenhand.model.named_scores import named_means
+from evenhand.model.outcome import Outcome, Status, Weighed
+from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
 from evenhand.run.grading import grade_with
+from evenhand.run.groups import result_of
 from evenhand.run.plan import Cell, fallback_chain
 from evenhand.run.render import render_request
-from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score
+from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import order_vars, render_scope
@@ -138,17 +139,20 @@ def _judged(
         passes=case_passes(weighed, score, case.threshold),
         expect_fail=case.expect_fail is not None,
     )
+    asserts = tuple(
+        [result_of(a, w.outcome, evidence) for a, w in zip(case.assertions, weighed, strict=True)]
+    )
     return CaseResult(
         status=status,
         score=score,
-        asserts=tuple(_assert_result(a, w.outcome) for a, w in zip(case.assertions, weighed, strict=True)),
-        named_scores=_named_scores(case.assertions, weighed) if _has_names(case.assertions, weighed) else {},
-        error=error,
-        error_class=error_class,
-        empty_reason=reason,
         output=response.output,
         raw_output=progress.raw_output,
         tool_calls=response.tool_calls,
+        asserts=asserts,
+        named_scores=named_means(asserts),
+        error=error,
+        error_class=error_class,
+        empty_reason=reason,
         stop_reason=response.stop_reason,
         model=response.model,
         reasoning=response.reasoning,
@@ -257,51 +261,6 @@ def _status(*, errored: bool, skip: bool, passes: bool, expect_fail: bool) -> Ca
 
 def _is_judgement(outcome: Outcome) -> bool:
     return (outcome.status is _PASS or outcome.status is _FAIL) and not outcome.unenforced
-
-
-def _assert_result(assertion: Assertion, outcome: Outcome) -> AssertResult:
-    return AssertResult(
-        kind=assertion.kind,
-        status=outcome.status,
-        score=outcome.score,
-        weight=assertion.weight,
-        reason=outcome.reason,
-        details=outcome.details,
-        criteria=assertion,
-        metric=assertion.metric,
-        parts=outcome.parts,
-        named_scores=outcome.named_scores,
-        cached=outcome.cached,
-        cost_usd=outcome.cost_usd,
-        error_class=outcome.error_class,
-        unenforced=outcome.unenforced,
-    )
-
-
-def _has_names(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> bool:
-    return bool([a for a in assertions if a.metric] or [w for w in weighed if w.outcome.named_scores])
-
-
-def _named_scores(assertions: Sequence[Assertion], weighed: Sequence[Weighed]) -> dict[str, float]:
-    """The mean score per metric name over the case's judged assertions; scripts may weigh their named scores.
-
-    A mean without weight is 0; one that is not finite is left out.
-    """
-    sums: dict[str, list[float]] = {}
-    for assertion, item in zip(assertions, weighed, strict=True):
-        outcome = item.outcome
-        if assertion.metric and outcome.score is not None:
-            _add_share(sums, assertion.metric, outcome.score, 1.0)
-        for name, score in outcome.named_scores.items():
-            _add_share(sums, name, score, outcome.named_score_weights.get(name, 1.0))
-    means = {name: total / weight if weight > 0 else 0.0 for name, (total, weight) in sums.items()}
-    return {name: mean for name, mean in means.items() if math.isfinite(mean)}
-
-
-def _add_share(sums: dict[str, list[float]], name: str, score: float, weight: float) -> None:
-    share = sums.setdefault(name, [0.0, 0.0])
-    share[0] += score * weight
-    share[1] += weight
 
 
 def _prompt_of(request: Request | None) -> Json:

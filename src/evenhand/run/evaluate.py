@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from evenhand.errors import ClassifiedError, ErrorClass
-from evenhand.model.assertion import Assertion
+from evenhand.model.assertion import Assertion, scores_freely
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, errored, skipped
-from evenhand.run.scoring import Weighed, graders_matter
+from evenhand.model.outcome import Outcome, Weighed, errored
+from evenhand.run.groups import Branch, Grade, ask, close_decided, close_finished
+from evenhand.run.scoring import graders_matter
 from evenhand.run.transform import RunScripts, views
-
-Grade = Callable[[Assertion, Evidence], Awaitable[Outcome]]
-"""How a graded assertion is judged, `negate` applied: the seam behind which judges, embeddings and checkers live."""
 
 JudgeScripts = Callable[[Sequence[Assertion], Evidence], Awaitable[Sequence[Outcome]]]
 """How the script assertions of a case are judged together, `negate` applied."""
@@ -33,55 +31,111 @@ async def evaluate_case(
 ) -> list[Weighed]:
     """Judge the answer by every assertion; the outcomes keep the order of the assertions.
 
-    Scripts are asked in one batch once the other local assertions are judged, and before graded ones.
+    Scripts are asked in one batch once the other local assertions are judged, and before graded ones. Members of
+    groups take part in the same passes; a group with a graded member is graded.
     """
     outcomes: list[Outcome | None] = [
         judge(a, evidence) if a.tier == "local" and not a.is_script and a.transform is None else None
         for a in assertions
     ]
-    if None not in outcomes:
-        return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
-    local = [i for i, a in enumerate(assertions) if outcomes[i] is None and a.tier == "local"]
-    if local:
-        some = [assertions[index] for index in local]
-        judged = await _judge_later(some, await views(some, evidence, run_transforms), judge_scripts)
-        for index, outcome in zip(local, judged, strict=True):
-            outcomes[index] = outcome
-    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    if waiting:
-        decided = [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
-        graded = [assertions[index] for index in waiting]
-        if short_circuit and not _worth_grading(decided, graded, threshold):
-            found: Sequence[Outcome] = [skipped(DECIDED)] * len(graded)
-        else:
-            seen = await views(graded, evidence, run_transforms)
-            found = await asyncio.gather(
-                *(_graded(assertion, view, grade) for assertion, view in zip(graded, seen, strict=True))
-            )
-        for index, outcome in zip(waiting, found, strict=True):
-            outcomes[index] = outcome
+    if None in outcomes:
+        branches = [Branch(a, o) for a, o in zip(assertions, outcomes, strict=True)]
+        await _judge_waiting(branches, evidence, judge_scripts, run_transforms)
+        if any(branch.outcome is None for branch in branches):
+            await _Grading(evidence, grade, run_transforms, threshold, short_circuit).finish(branches)
+        outcomes = [branch.outcome for branch in branches]
     return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
 
 
-async def _judge_later(
-    assertions: Sequence[Assertion], seen: Sequence[Evidence | Outcome], judge_scripts: JudgeScripts
-) -> list[Outcome]:
-    """The outcomes of local assertions that are scripts or have a transform; one batch of scripts to each output."""
-    outcomes: dict[int, Outcome] = {}
-    batches: dict[int, tuple[Evidence, list[int]]] = {}
-    for index, (assertion, view) in enumerate(zip(assertions, seen, strict=True)):
+async def _judge_waiting(
+    branches: Sequence[Branch], evidence: Evidence, judge_scripts: JudgeScripts, run_transforms: RunScripts
+) -> None:
+    """Judge what is local and waits: members of groups, what has a transform, then all scripts at once."""
+    waiting = [
+        leaf
+        for branch in branches
+        if branch.outcome is None
+        for leaf in branch.leaves
+        if leaf.assertion.tier == "local"
+    ]
+    scripts: dict[int, tuple[Evidence, list[Branch]]] = {}
+    seen = await views([leaf.assertion for leaf in waiting], evidence, run_transforms)
+    for leaf, view in zip(waiting, seen, strict=True):
         if isinstance(view, Outcome):
-            outcomes[index] = view
-        elif assertion.is_script:
-            batches.setdefault(id(view), (view, []))[1].append(index)
+            leaf.outcome = view
+        elif leaf.assertion.is_script:
+            scripts.setdefault(id(view), (view, []))[1].append(leaf)
         else:
-            outcomes[index] = judge(assertion, view)
+            leaf.outcome = judge(leaf.assertion, view)
+    batches = list(scripts.values())
     judged = await asyncio.gather(
-        *(judge_scripts([assertions[i] for i in indexes], view) for view, indexes in batches.values())
+        *(judge_scripts([leaf.assertion for leaf in batch], view) for view, batch in batches)
     )
-    for (_, indexes), found in zip(batches.values(), judged, strict=True):
-        outcomes.update(zip(indexes, found, strict=True))
-    return [outcomes[index] for index in range(len(assertions))]
+    for (_, batch), outcomes in zip(batches, judged, strict=True):
+        for leaf, outcome in zip(batch, outcomes, strict=True):
+            leaf.outcome = outcome
+    for branch in branches:
+        close_finished(branch, evidence)
+
+
+class _Grading:
+    """The second pass over the assertions of one case: what only graders can finish."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        grade: Grade,
+        run_transforms: RunScripts,
+        threshold: float | None,
+        short_circuit: bool,
+    ) -> None:
+        self._evidence = evidence
+        self._grade = grade
+        self._run_transforms = run_transforms
+        self._threshold = threshold
+        self._short_circuit = short_circuit
+
+    async def finish(self, branches: Sequence[Branch]) -> None:
+        """Give every branch an outcome."""
+        matters = self._threshold is not None
+        if self._short_circuit:
+            self._skip_if_decided(branches)
+            waiting = [branch for branch in branches if branch.outcome is None]
+            for branch in waiting:
+                close_decided(branch, self._evidence, score_matters=matters)
+            if any(branch.outcome is not None for branch in waiting):
+                self._skip_if_decided(branches)
+        await asyncio.gather(
+            *(
+                ask(
+                    branch,
+                    self._evidence,
+                    self._graded,
+                    score_matters=matters,
+                    short_circuit=self._short_circuit,
+                )
+                for branch in branches
+                if branch.outcome is None
+            )
+        )
+
+    def _skip_if_decided(self, branches: Sequence[Branch]) -> None:
+        local = [Weighed(b.outcome, b.assertion.weight) for b in branches if b.outcome is not None]
+        waiting = [branch for branch in branches if branch.outcome is None]
+        weights = [branch.assertion.weight for branch in waiting]
+        bounded = not any(branch.members and scores_freely(branch.assertion) for branch in waiting)
+        if not graders_matter(local, weights, self._threshold, bounded=bounded):
+            for branch in waiting:
+                branch.skip(DECIDED, self._evidence)
+
+    async def _graded(self, assertion: Assertion) -> Outcome:
+        try:
+            (view,) = await views([assertion], self._evidence, self._run_transforms)
+            return view if isinstance(view, Outcome) else await self._grade(assertion, view)
+        except ClassifiedError as error:
+            return errored(error.message, error.error_class, details=error.details)
+        except Exception as error:  # noqa: BLE001  (as in `judge`)
+            return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
 
 
 def judge(assertion: Assertion, evidence: Evidence) -> Outcome:
@@ -91,19 +145,4 @@ def judge(assertion: Assertion, evidence: Evidence) -> Outcome:
     except ClassifiedError as error:
         return errored(error.message, error.error_class, details=error.details)
     except Exception as error:  # noqa: BLE001  (a broken kind must not take the cell's other verdicts with it)
-        return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
-
-
-def _worth_grading(local: Sequence[Weighed], graded: Sequence[Assertion], threshold: float | None) -> bool:
-    return graders_matter(local, [assertion.weight for assertion in graded], threshold)
-
-
-async def _graded(assertion: Assertion, evidence: Evidence | Outcome, grade: Grade) -> Outcome:
-    if isinstance(evidence, Outcome):
-        return evidence
-    try:
-        return await grade(assertion, evidence)
-    except ClassifiedError as error:
-        return errored(error.message, error.error_class, details=error.details)
-    except Exception as error:  # noqa: BLE001  (as in `judge`)
         return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)

@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from evenhand.errors import UsageError
+from evenhand.model.assertion import walk
 from evenhand.model.provider import Provider
 from evenhand.model.result import CellKey, Filters
 from evenhand.model.suite import Case, Prompt, Suite
@@ -144,7 +145,7 @@ def fallback_chain(suite: Suite, case: Case, provider: Provider) -> list[Provide
     Nobody where the case asks how long the answer took, which would be another provider's time. A fallback's own
     fallbacks are not followed.
     """
-    if not suite.runner.fallback or any(a.needs_fresh_call for a in case.assertions):
+    if not suite.runner.fallback or any(a.needs_fresh_call for a in walk(case.assertions)):
         return []
     known = {other.id: other for other in suite.providers}
     names = dict.fromkeys(provider.fallback)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from evenhand.errors import Problem
+from evenhand.model.assertion import walk
 from evenhand.model.grading import GradedAssertion
 from evenhand.model.provider import Provider
 from evenhand.run.plan import Plan
@@ -59,6 +60,6 @@ def _graded(plan: Plan) -> Iterator[tuple[str, GradedAssertion]]:
     if not plan.suite.has_graded_cases:
         return
     for case in plan.cases():
-        for assertion in case.assertions:
+        for assertion in walk(case.assertions):
             if isinstance(assertion, GradedAssertion):
                 yield case.id, assertion

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
-from evenhand.model.outcome import Outcome, Status, meets
+from evenhand.model.outcome import Status, Weighed, meets
 
 _FAIL, _ERROR = Status.FAIL, Status.ERROR
 """Looked up once: reading a member from its enumeration costs more than a comparison."""
@@ -19,13 +17,6 @@ _FAIL, _ERROR = Status.FAIL, Status.ERROR
 
 class ScoreOverflow(ArithmeticError):
     """A weighted mean that is not a finite number."""
-
-
-class Weighed(msgspec.Struct, frozen=True, gc=False):
-    """One assertion's outcome and its share in the mean."""
-
-    outcome: Outcome
-    weight: float
 
 
 def case_score(items: Sequence[Weighed]) -> float | None:
@@ -67,12 +58,17 @@ def case_passes(items: Iterable[Weighed], score: float | None, threshold: float 
 
 
 def graders_matter(
-    local: Sequence[Weighed], graded_weights: Sequence[float], threshold: float | None
+    local: Sequence[Weighed],
+    graded_weights: Sequence[float],
+    threshold: float | None,
+    *,
+    bounded: bool = True,
 ) -> bool:
-    """Whether graded assertions, each scoring somewhere in [0, 1], can still change the case's verdict.
+    """Whether graded assertions, each scoring somewhere in [0, 1], can still change the verdict.
 
     Without a threshold they can as long as every local assertion passed, whatever their weights. With one they
-    can while the best mean still reaches it and the worst does not. An errored local assertion decides the case.
+    can while the best mean still reaches it and the worst does not; always where the scores have no bounds
+    (`bounded` is false). An errored local assertion decides the case.
     """
     if any(item.outcome.status is Status.ERROR for item in local):
         return False
@@ -81,6 +77,8 @@ def graders_matter(
     remaining = sum(graded_weights)
     if remaining <= 0:
         return False
+    if not bounded:
+        return True
     reached = sum(item.weight * (item.outcome.score or 0.0) for item in local)
     whole = sum(item.weight for item in local) + remaining
     return meets((reached + remaining) / whole, threshold) and not meets(reached / whole, threshold)

@@ -22,7 +22,7 @@ from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
 from evenhand.model.transform import Transform, TransformFailed
-from evenhand.run.evaluate import Grade
+from evenhand.run.groups import Grade
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
