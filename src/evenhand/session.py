@@ -21,7 +21,7 @@ from evenhand.model.result import NOT_PASSING, CaseResult, Filters, LimitHistory
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
-from evenhand.run.preflight import called_providers, missing_credentials, missing_graders
+from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.services import Services
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
@@ -137,6 +137,7 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
+    missing += missing_packages(called, replaced=sessions)
     missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)

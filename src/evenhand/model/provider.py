@@ -121,6 +121,11 @@ class Provider(
         """
         return ()
 
+    @property
+    def lacks(self) -> str | None:
+        """What has to be installed before the provider can be called, and how; None where nothing is missing."""
+        return None
+
     def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
         """Values of the declaration itself that must not be stored: credentials written into headers.
 

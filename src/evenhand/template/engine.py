@@ -175,8 +175,8 @@ class Engine:
         compiled = self._expressions.get(expression)
         if compiled is None:
             compiled = self._expressions[expression] = self._compile(expression, is_expression=True)
-        self._run(compiled, scope)
-        return compiled.runtime.kept
+        text = self._run(compiled, scope)
+        return text == "true" if compiled.prepared.prints_boolean else compiled.runtime.kept
 
     def _compile(self, text: str, *, is_expression: bool) -> _Compiled:
         count = len(self._templates) + len(self._expressions)

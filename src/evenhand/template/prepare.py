@@ -49,6 +49,7 @@ MAX_COUNT = 10_000
 """Counts and widths that are harmless as they stand in a source."""
 
 _NUMERIC_FILTERS = frozenset({"abs", "count", "float", "int", "length", "round", "sum"})
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in"})
 _NUMERIC_OPERATORS = frozenset({"-", "/", "//", "%", "**"})
 _PASSING_FILTERS = JSON_FILTERS | {"e", "escape", "join", "pprint", "urlencode"}
 
@@ -77,8 +78,11 @@ def prepare(source: str, body: Body) -> Prepared:
 
 
 def prepare_expression(source: str, node: Node) -> Prepared:
-    """A template that evaluates an expression and hands its value to `KEEP`."""
+    """A template that evaluates an expression and hands its value to `KEEP`, or prints it where it is a boolean."""
     edits = list(_expression_edits(node, set()))
+    if node.kind in ("not", "test") or (node.kind == "binary" and node.name in _COMPARISONS):
+        # Handing over takes as long as evaluating a short comparison.
+        return Writer(source, edits).prepared(False, "{{ (", ") }}")._replace(prints_boolean=True)
     return Writer(source, edits).prepared(False, f"{{{{ {KEEP}((", ")) }}")
 
 

@@ -20,6 +20,8 @@ class Prepared(NamedTuple):
     """Offsets in `source`, ascending, each with the offset in the original where its piece comes from."""
     is_watched: bool
     """Whether what it prints must be counted."""
+    prints_boolean: bool = False
+    """Whether it prints `true` or `false` for an expression that is one of them whatever its data."""
 
     def origin(self, offset: int) -> int:
         """The offset in the original of a place in `source`."""

@@ -89,6 +89,7 @@ async def _case(site: Site, request: web.Request) -> Any:
 PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/runs", "runs.html", _runs),
     ("/runs/{run:[^/.]+}", "run.html", _run),
+    ("/runs/{run:[^/.]+}/rows", "case_rows.html", _run),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
 )
 """Every page: its address, its template, and what it shows."""
