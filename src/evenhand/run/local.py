@@ -50,8 +50,16 @@ async def _work(
     stop: asyncio.Event,
     keep_up: Callable[[], Awaitable[None]] | None,
 ) -> None:
+    budget = services.budget
     for count, cell in enumerate(cells, start=1):
-        if not consume(await run_cell(cell, services)):
+        if budget is not None and not await budget.admits(cell):
+            stop.set()
+        if stop.is_set():
+            return
+        result = await run_cell(cell, services)
+        if budget is not None:
+            budget.settle(cell, result)
+        if not consume(result):
             stop.set()
         if stop.is_set():
             return
