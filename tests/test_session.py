@@ -105,7 +105,7 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
     [
         ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
         ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
-        ({"repeat": "3"}, "repeat: expected `int`, found '3'"),
+        ({"repeat": "3"}, "repeat: expected `int | null`, found '3'"),
         ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
         ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
     ],

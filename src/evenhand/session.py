@@ -20,6 +20,7 @@ from evenhand.model.provider import Session
 from evenhand.model.result import (
     NOT_PASSING,
     CaseResult,
+    CaseStatus,
     Filters,
     LimitHistory,
     Run,
@@ -29,9 +30,11 @@ from evenhand.model.result import (
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import Plan
+from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
+from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
+from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
@@ -58,7 +61,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """End the run before it costs more, graders included."""
     allow_empty: bool = False
     allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
+    """How often every question is asked, whatever the suite says."""
     concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
     timeout_ms: Annotated[float, Meta(gt=0)] | None = None
@@ -70,6 +74,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
     """Finish this run."""
+    rescore: str | None = None
+    """Judge the stored answers of this run again, by the suite as it is now, instead of asking for new ones."""
     against: str | None = None
     """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
@@ -126,7 +132,7 @@ async def execute_run(
     against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 else suite.servers, suite.directory):
+    async with serving(() if total == 0 or not plan.calls_providers else suite.servers, suite.directory):
         run = resumed or _new_run(suite, plan, total, against)
         budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
@@ -134,8 +140,7 @@ async def execute_run(
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        asked = [*plan.providers, *plan.fallbacks()]
-        services = Services(suite, asked, sessions=sessions, budget=budget)
+        services = Services(suite, plan.opened(), sessions=sessions, budget=budget)
         ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
@@ -171,8 +176,9 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
-    missing += missing_packages(called, replaced=sessions)
-    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if plan.calls_providers:
+        missing += missing_packages(called, replaced=sessions)
+        missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
@@ -321,10 +327,20 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if resumed is not None:
         failed_of = resumed.filters.failed_of
         only = store.failed_keys(failed_of) if failed_of else None
-        done = store.finished_keys(resumed.run_id)
-        return Plan(suite, resumed.filters, repeat=resumed.repeat, only_keys=only, without_keys=done)
+        known = Known(
+            store.finished_keys(resumed.run_id),
+            store.keys(resumed.run_id, (CaseStatus.PASS, CaseStatus.XPASS)),
+            store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
+        )
+        return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
+    if options.rescore is not None:
+        return _rescore_plan(suite, store.find(options.rescore), store)
     filters = Filters(
-        tags=options.tags, filters=options.filters, providers=options.providers, prompts=options.prompts
+        tags=options.tags,
+        filters=options.filters,
+        providers=options.providers,
+        prompts=options.prompts,
+        repeat=options.repeat,
     )
     if not options.failed:
         return Plan(suite, filters, repeat=options.repeat)
@@ -333,8 +349,32 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if not keys:
         what = "nothing failed" if last.summary.total else "nothing was run"
         raise UsageError(f"{what} in the last run, {last.run_id}")
-    filters = msgspec.structs.replace(filters, failed_of=last.run_id)
-    return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
+    repeat = options.repeat or last.filters.repeat
+    filters = msgspec.structs.replace(filters, failed_of=last.run_id, repeat=repeat)
+    return Plan(suite, filters, repeat=repeat, only_keys=keys)
+
+
+def _rescore_plan(suite: Suite, origin: Run, store: RunStore) -> Plan:
+    """The cells of a run with its stored answers. Raises `UsageError` for a run that did not come to its end."""
+    if origin.status is RunStatus.RUNNING:
+        raise UsageError(
+            f"run {origin.run_id} is not over; finish it with `evenhand run --resume-run {origin.run_id}`"
+        )
+    documents = store.documents([origin.run_id])
+
+    def results(case_keys: list[str]) -> dict[str, CaseResult]:
+        found = documents.of([bytes.fromhex(key) for key in case_keys])
+        return {key.hex(): result_of(document) for key, document in found.items()}
+
+    changed = origin.digests.get("tools") != suite.digests.get("tools")
+    only = store.finished_keys(origin.run_id) if origin.filters.failed_of else None
+    return RescorePlan(
+        suite,
+        origin,
+        results,
+        only_keys=only,
+        stale="the tools of the suite changed since" if changed else None,
+    )
 
 
 def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
@@ -350,7 +390,8 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=git_state(suite.directory),
         filters=plan.filters,
-        repeat=plan.repeat,
+        repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
+        origin=plan.origin,
     )

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from evenhand.api import load_suite, run_suite
+from evenhand.api import RunOptions, load_suite, run_suite
 from evenhand.errors import SuiteError
 from evenhand.model.result import CaseResult
 
 UPPER = "output.toUpperCase()"
 
 
-def results(folder: Path, *tests: dict[str, Any], **keys: Any) -> list[CaseResult]:
+def write(folder: Path, *tests: dict[str, Any], **keys: Any) -> None:
     suite = {
         "providers": [{"type": "echo"}],
         "prompts": [{"id": "p", "template": "{{ word }}"}],
@@ -23,6 +23,10 @@ def results(folder: Path, *tests: dict[str, Any], **keys: Any) -> list[CaseResul
         **keys,
     }
     (folder / "evenhand.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+
+
+def results(folder: Path, *tests: dict[str, Any], **keys: Any) -> list[CaseResult]:
+    write(folder, *tests, **keys)
     return list(run_suite(load_suite(folder), save=False).cases())
 
 
@@ -295,3 +299,13 @@ def test_graders_take_no_transform(tmp_path: Path) -> None:
         tmp_path, {"assert": [{"type": "contains", "value": "hi"}]}, grader={"provider": judge}
     )
     assert "grader.provider.transform: a transform is for systems under test" in found
+
+
+def test_rescoring_applies_other_transforms_to_the_answer_as_it_came(tmp_path: Path) -> None:
+    test = {"assert": [{"type": "equals", "value": "HI!"}]}
+    write(tmp_path, test, defaults={"transform": UPPER})
+    first = run_suite(load_suite(tmp_path))
+    write(tmp_path, test, defaults={"transform": "output.toUpperCase() + '!'"})
+    again = run_suite(load_suite(tmp_path), RunOptions(rescore=first.run.run_id))
+    assert [case.status for case in first.cases()] == ["fail"]
+    assert [(case.status, case.output, case.raw_output) for case in again.cases()] == [("pass", "HI!", "hi")]

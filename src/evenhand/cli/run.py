@@ -89,7 +89,10 @@ def _pace(function: Function) -> Function:
             "--retries", type=click.IntRange(min=0), metavar="N", help="Repeat a failed call up to N times."
         ),
         click.option(
-            "--repeat", type=AT_LEAST_ONE, default=1, metavar="N", help="Ask every question N times."
+            "--repeat",
+            type=AT_LEAST_ONE,
+            metavar="N",
+            help="Ask every question N times, whatever the suite says.",
         ),
         click.option("-j", "--concurrency", type=AT_LEAST_ONE, metavar="N", help="Cells in flight at once."),
     ):

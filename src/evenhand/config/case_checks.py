@@ -38,6 +38,7 @@ class CaseChecker:
         self._providers = {provider.id: provider for provider in providers}
         self._graders = graders
         self.has_graded_cases = False
+        self.has_repeats = False
         """Whether any case so far holds an assertion that asks a grader."""
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
         self._blind = [provider for provider in providers if not provider.takes_images]
@@ -85,6 +86,8 @@ class CaseChecker:
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
+        if case.repeat is not None:
+            self.has_repeats = True
         for assertion in walk(case.assertions):
             if isinstance(assertion, GradedAssertion):
                 self._see_graded(assertion, place)

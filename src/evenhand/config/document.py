@@ -14,7 +14,7 @@ import msgspec
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
-from evenhand.model.suite import Runner, Server
+from evenhand.model.suite import MAX_REPEAT, Repeat, Runner, Server
 from evenhand.model.transform import WrittenTransform
 
 SUPPORTED_VERSION = 1
@@ -81,6 +81,19 @@ History = Annotated[
 ]
 
 
+RepeatTimes = Annotated[
+    int | Repeat | None,
+    _described(
+        "How often the question is asked: a number, or `{until_decided: true, max: n}`. `--repeat` overrides it.",
+        anyOf=[
+            {"type": "integer", "minimum": 1, "maximum": MAX_REPEAT},
+            {"$ref": "#/$defs/Repeat"},
+            {"type": "null"},
+        ],
+    ),
+]
+
+
 class WrittenDefaults(Written, frozen=True, kw_only=True):
     """What every case has unless it says otherwise."""
 
@@ -93,6 +106,7 @@ class WrittenDefaults(Written, frozen=True, kw_only=True):
     cache_salt: CacheSalt = None
     history: History = None
     transform: CaseTransform = None
+    repeat: RepeatTimes = None
 
 
 class WrittenCase(Written, frozen=True, kw_only=True):
@@ -132,6 +146,7 @@ class WrittenCase(Written, frozen=True, kw_only=True):
     ] = None
     cache_salt: CacheSalt = None
     transform: CaseTransform = None
+    repeat: RepeatTimes = None
 
 
 class WrittenTurn(Written, frozen=True, kw_only=True):

@@ -134,6 +134,7 @@ class _Loading:
             baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
+            has_repeats=reading.has_repeats,
             has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
@@ -253,6 +254,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "asserts": digest_of(
             reading.asserts.hexdigest(), defaults.asserts, defaults.threshold, defaults.transform
         ),
+        "tools": digest_of(written.tools),
         "grader": digest_of(parts.graders),
         "env": digest_of(env),
     }

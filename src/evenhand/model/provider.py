@@ -93,6 +93,11 @@ class Provider(
         bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
     ] = False
 
+    beside_the_question: ClassVar[frozenset[str]] = frozenset(
+        {"label", "fallback", "fallback_only", "rate_limit", "pricing", "transform"}
+    )
+    """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price, and
+    what is made of it."""
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
     takes_images: ClassVar[bool] = False

@@ -110,6 +110,25 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     timeout_ms: Annotated[float, Meta(gt=0, description="Time until it must listen.")] = 30_000
 
 
+class Repeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How often a case is asked."""
+
+    max: Annotated[
+        int, Meta(ge=1, le=MAX_REPEAT, description="Repeats, or with `until_decided` the most of them.")
+    ]
+    until_decided: Annotated[
+        bool,
+        Meta(description="End as soon as a sequential test shows whether the case passes often enough."),
+    ] = False
+    alpha: Annotated[
+        float, Meta(gt=0, lt=1, description="Chance of a wrong decision that the test accepts for the case.")
+    ] = 0.05
+    pass_rate: Annotated[
+        float,
+        Meta(gt=0, lt=1, description="Share of passes that the case must be shown to lie above or below."),
+    ] = 0.5
+
+
 class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """A tool call of a transcript before rendering. Name and id are taken as they are written."""
 
@@ -161,6 +180,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     cache_salt: str | None = None
     transform: WrittenTransform = None
     """Change of the output before any assertion sees it, after that of the provider."""
+    repeat: Repeat | None = None
     location: Location | None = None
 
 
@@ -199,6 +219,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
+    has_repeats: bool = True
+    """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True
     """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()

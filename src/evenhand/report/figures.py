@@ -10,7 +10,7 @@ import msgspec
 from evenhand.analysis.named_means import MAX_NAME_LENGTH, MAX_NAMES
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
 from evenhand.model.comparison import GateVerdict
-from evenhand.model.result import Run, RunStatus, Spending, Summary
+from evenhand.model.result import FlakyCase, Run, RunStatus, Spending, Summary
 
 
 class Headline(msgspec.Struct, frozen=True):
@@ -100,6 +100,35 @@ def rate(summary: Summary) -> str:
     if summary.pass_rate_low is not None and summary.pass_rate_high is not None:
         text += f", 95% interval {percent(summary.pass_rate_low)} to {percent(summary.pass_rate_high)}"
     return f"{text}, over {counted(summary.judged, 'judged case')}; {summary.errored:,} errored"
+
+
+def repeat_lines(summary: Summary) -> list[str]:
+    """What repeats showed; nothing where no question was asked twice."""
+    repeats = summary.repeats
+    if repeats is None:
+        return []
+    common = [k for k, cases in repeats.cases_at_k.items() if int(k) > 1 and 2 * cases >= repeats.cases]
+    lines = []
+    if common:
+        k = max(common, key=int)
+        any_of, all_of = percent(repeats.pass_at_k[k]), percent(repeats.pass_hat_k[k])
+        lines.append(f"of {k} repeats: at least one passes {any_of} (pass@{k}), all pass {all_of} (pass^{k})")
+    if repeats.passing or repeats.failing or repeats.undecided:
+        lines.append(
+            f"repeated until decided: {repeats.passing:,} passing, {repeats.failing:,} failing, "
+            f"{repeats.undecided:,} undecided; {counted(repeats.calls_saved, 'call')} saved"
+        )
+    if repeats.flaky:
+        names = "; ".join(_flaky(case) for case in repeats.flaky_cases[:5])
+        more = f" and {repeats.flaky - 5:,} more" if repeats.flaky > 5 else ""
+        lines.append(f"{counted(repeats.flaky, 'flaky case')}: {names}{more}")
+    return lines
+
+
+def _flaky(case: FlakyCase) -> str:
+    asked = " · ".join(filter(None, (case.provider_id, case.prompt_id)))
+    interval = f"{percent(case.low)} to {percent(case.high)}"
+    return f"{case.test_id} [{asked}] passed {case.passed:,} of {case.judged:,} ({interval})"
 
 
 def effort(summary: Summary) -> list[str]:

@@ -25,6 +25,7 @@ from evenhand.run.grading import grade_with
 from evenhand.run.groups import result_of
 from evenhand.run.plan import Cell, fallback_chain
 from evenhand.run.render import render_request
+from evenhand.run.rescore import stored_answer
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.run.transform import Untransformed, transformed
@@ -84,7 +85,11 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
     provider, timeout_ms = cell.provider, suite.runner.timeout_ms
-    if provider.fallback and (chain := fallback_chain(suite, case, provider)):
+    if cell.stored is not None:
+        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
+        if provider is not cell.provider:
+            progress.answered_by = provider.id
+    elif provider.fallback and (chain := fallback_chain(suite, case, provider)):
         answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
         response, progress.fallback_attempts = answer.response, answer.attempts
         if answer.provider is not provider:
@@ -162,6 +167,7 @@ def _judged(
         attempts=response.attempts,
         cached=response.cached,
         raw=response.raw,
+        log_probs=response.log_probs,
         metadata=response.metadata,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
         **_asked(cell, services, progress, started),
@@ -192,6 +198,7 @@ def _untransformed(
         cached=response.cached,
         raw=response.raw,
         metadata=response.metadata,
+        log_probs=response.log_probs,
         **_asked(cell, services, progress, started),
     )
 
@@ -216,6 +223,7 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
         "cell": cell.key,
         "index": cell.index,
         "case_key": cell.case_key,
+        "repeats": cell.repeats,
         "name": case.description or case.id,
         "tags": case.tags,
         "location": str(case.location) if case.location else None,

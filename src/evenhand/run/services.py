@@ -59,6 +59,7 @@ class Services:
         self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
 
     async def __aenter__(self) -> Self:
@@ -138,14 +139,25 @@ class Services:
             return "refusal"
         return reason
 
+    def question_digest(self, provider: Provider) -> str:
+        """What in a provider's declaration an answer depends on."""
+        asked = self._asked.get(provider.id)
+        if asked is None or asked[0] is not provider:
+            beside = provider.beside_the_question
+            plain = {f.name: f.default for f in msgspec.structs.fields(provider) if f.name in beside}
+            asked = (provider, self._digests.of(msgspec.structs.replace(provider, **plain)))
+            self._asked[provider.id] = asked
+        return asked[1]
+
     def digests(self, cell: Cell) -> dict[str, str]:
         """What the cell's question and checks were, so that runs can tell which of them changed."""
         digests = {
-            "provider_digest": self._digests.of(cell.provider),
+            "provider_digest": self.question_digest(cell.provider),
             "assert_digest": self._digests.of(cell.case.assertions),
         }
-        if cell.case.transform is not None:
-            digests["assert_digest"] = digest_with(digests["assert_digest"], cell.case.transform)
+        transforms = cell.provider.transform, cell.case.transform
+        if transforms != (None, None):
+            digests["assert_digest"] = digest_with(digests["assert_digest"], transforms)
         if cell.prompt is not None:
             digests["prompt_digest"] = self._digests.of(cell.prompt)
         return digests
