@@ -166,9 +166,8 @@ async def _asked(
     if cache.only:
         raise CallFailed(ProviderError(MISS, ErrorClass.CACHE_MISS), 0)
     response = await ask()
-    if _may_be_kept(
-        response, services, is_verdict=usable is not None and usable is not _traced
-    ) and _is_usable(response, usable):
+    is_verdict = usable is not None and usable is not _traced
+    if _may_be_kept(response, services, is_verdict=is_verdict) and _is_usable(response, usable):
         cache.keep(question, response, replaces=replaces)
     return structs.replace(response, cache_key=question.key)
 
