@@ -5,5 +5,6 @@ import evenhand.providers.echo
 import evenhand.providers.embeddings
 import evenhand.providers.exec
 import evenhand.providers.http
+import evenhand.providers.litellm
 import evenhand.providers.openai
 import evenhand.providers.python  # noqa: F401

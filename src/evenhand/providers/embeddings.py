@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
+from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.model.exchange import Request, Response, Usage
-from evenhand.model.provider import PROVIDERS
+from evenhand.model.provider import PROVIDERS, ProviderContext, Session
 from evenhand.providers.blocks import count
+from evenhand.providers.local_embeddings import LocalSession, missing_package
 from evenhand.providers.vendor import VendorProvider
+
+LOCAL_MODEL = "local"
+_FOR_VENDORS = ("api_key_env", "params", "request", "pricing", "timeout_ms")
+"""Options that only calls to a vendor read."""
 
 
 @PROVIDERS.register
@@ -16,6 +23,10 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
 
     It speaks OpenAI's embeddings API, at OpenAI or with `base_url` anywhere else. The key is read from
     `OPENAI_API_KEY` unless `api_key_env` names another variable. The first such provider of a suite serves it.
+
+    `model: local` without `base_url` is a small model (multilingual-e5-small) on this machine, without key and
+    network; it needs `pip install 'evenhand[local]'`. Its cosines lie between 0.7 and 1: thresholds of other models
+    do not fit it.
     """
 
     embeds: ClassVar[bool] = True
@@ -26,7 +37,47 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
 - id: vectors
   type: embeddings
   model: text-embedding-3-small
+- id: here
+  type: embeddings
+  model: local
 """
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the model on this machine is meant."""
+        return self.model == LOCAL_MODEL and self.base_url is None
+
+    @property
+    def lacks(self) -> str | None:
+        """The package of the local model, where it is not installed."""
+        return missing_package() if self.is_local else None
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The variables that may hold the key; none for the local model."""
+        return () if self.is_local else super().credentials
+
+    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+        """What is wrong with the options beyond their types."""
+        problems = super().problems(directory, allowed_outside)
+        if self.is_local:
+            unread = [name for name in _FOR_VENDORS if getattr(self, name) != _DEFAULTS[name]]
+            problems += [
+                Problem(f"the local model takes no `{name}`", (name,), "remove it") for name in unread
+            ]
+        return problems
+
+    def warnings(self, directory: Path) -> list[Problem]:
+        """What is legal but suspicious."""
+        return [] if self.lacks is None else [Problem(self.lacks, ("model",))]
+
+    def open(self, context: ProviderContext) -> Session:
+        """Make the provider ready for calls. Raises `ProviderError` without a key or a package."""
+        if not self.is_local:
+            return super().open(context)
+        if self.lacks is not None:
+            raise ProviderError(self.lacks, ErrorClass.PROVIDER_REQUEST)
+        return LocalSession()
 
     def body(self, request: Request) -> dict[str, Any]:
         """The body of a call, without the overlay."""
@@ -42,3 +93,6 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
             usage=Usage(input_tokens=tokens) if tokens else None,
             model=answer.get("model"),
         )
+
+
+_DEFAULTS = {name: getattr(Embeddings(id="", model=LOCAL_MODEL), name) for name in _FOR_VENDORS}

@@ -39,6 +39,12 @@ def called_providers(plan: Plan) -> list[Provider]:
     return called
 
 
+def missing_packages(providers: Collection[Provider], *, replaced: Collection[str] = ()) -> list[Problem]:
+    """The providers that need a package which is not installed. `replaced` ids need none."""
+    lacking = {p.lacks: p for p in providers if p.lacks is not None and p.id not in replaced}
+    return [Problem(f"provider {provider.id!r}: {lacks}") for lacks, provider in lacking.items()]
+
+
 def missing_credentials(
     providers: Collection[Provider], environ: Mapping[str, str], *, replaced: Collection[str] = ()
 ) -> list[Problem]:
