@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
@@ -17,8 +17,18 @@ from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
 from evenhand.model.provider import Session
-from evenhand.model.result import NOT_PASSING, CaseResult, CaseStatus, Filters, LimitHistory, Run, RunStatus
+from evenhand.model.result import (
+    NOT_PASSING,
+    CaseResult,
+    CaseStatus,
+    Filters,
+    LimitHistory,
+    Run,
+    RunStatus,
+    Spending,
+)
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
+from evenhand.run.budget import Budget
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
@@ -47,6 +57,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Only the failed and errored cells of the suite's last run."""
     max_failures: Annotated[int, Meta(ge=1)] | None = None
     """End the run after so many failed or errored cells."""
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
+    """End the run before it costs more, graders included."""
     allow_empty: bool = False
     allow_unchecked: bool = False
     repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
@@ -84,6 +96,20 @@ class Observer(Protocol):
         ...
 
 
+def plan_run(suite: Suite, options: RunOptions, *, store: RunStore) -> Plan:
+    """The cells that a run with these options would ask, without asking any.
+
+    Raises `SuiteError` where a selected case lacks a grader, `UsageError` for options that cannot be met.
+    """
+    _check_options(options)
+    suite = _with_overrides(suite, options)
+    plan = _plan(suite, options, store, _run_to_resume(suite, options, store))
+    missing = missing_graders(plan)
+    if missing:
+        raise SuiteError(missing)
+    return plan
+
+
 async def execute_run(
     suite: Suite,
     options: RunOptions,
@@ -108,17 +134,21 @@ async def execute_run(
     redactor = _redactor(plan, sessions or {})
     async with serving(() if total == 0 or not plan.calls_providers else suite.servers, suite.directory):
         run = resumed or _new_run(suite, plan, total, against)
-        writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
+        budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
+        reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
+        writer = reopened or store.begin(run, redactor=redactor)
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        ending = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        services = Services(suite, plan.opened(), sessions=sessions, budget=budget)
+        ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
         status=ending.status,
         finished_at=utc_now(),
         limits=(*run.limits, *ending.limits),
+        spending=ending.spending,
         summary=summary,
     )
     if ending.status is RunStatus.FINISHED:
@@ -131,11 +161,15 @@ async def execute_run(
     return ended
 
 
-def _reopened(run: Run, store: RunStore, redactor: Redactor, fold: SummaryFold) -> RunWriter:
-    """The writer of a run that goes on; what it has learned so far is folded in."""
-    for result in store.results(run.run_id):
+def _budget(suite: Suite, fold: SummaryFold, before: Iterable[CaseResult]) -> Budget | None:
+    """The limit on the run's cost, None where there is none. What was learned before is folded in."""
+    limit = suite.runner.max_cost_usd
+    budget = None if limit is None else Budget(limit, suite)
+    for result in before:
         fold.add(result)
-    return store.reopen(run.run_id, redactor=redactor)
+        if budget is not None:
+            budget.take_in(result)
+    return budget
 
 
 def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
@@ -161,6 +195,8 @@ def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | 
 def _exit_code(run: Run, options: RunOptions, against: Against | None) -> ExitCode:
     if run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
+    if run.spending is not None and run.spending.is_reached:
+        return ExitCode.HARNESS  # what was left out may be what fails
     return exit_code(
         run.summary,
         allow_unchecked=options.allow_unchecked,
@@ -176,16 +212,16 @@ class _Ending(NamedTuple):
 
     status: RunStatus
     limits: tuple[LimitHistory, ...]
+    spending: Spending | None
 
 
 async def _execute(
-    suite: Suite,
     plan: Plan,
+    services: Services,
     writer: RunWriter,
     fold: SummaryFold,
     max_failures: int | None,
     observer: Observer | None,
-    sessions: Mapping[str, Session] | None,
 ) -> _Ending:
     failures = 0
 
@@ -203,19 +239,20 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
             await asyncio.sleep(0.005)
 
-    services = Services(suite, plan.opened(), sessions=sessions)
     status = RunStatus.FINISHED
     try:
         async with services:
-            await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
+            await LocalExecutor(plan.suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         status = RunStatus.INTERRUPTED
     except ExceptionGroup as group:
         raise _first_expected(group) from None
     else:
-        if max_failures is not None and failures >= max_failures:
+        is_too_dear = services.budget is not None and services.budget.is_reached
+        if is_too_dear or (max_failures is not None and failures >= max_failures):
             status = RunStatus.STOPPED
-    return _Ending(status, services.limit_histories())
+    budget = services.budget
+    return _Ending(status, services.limit_histories(), None if budget is None else budget.spending())
 
 
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
@@ -242,6 +279,7 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
         for name, value in (
             ("concurrency", options.concurrency),
             ("timeout_ms", options.timeout_ms),
+            ("max_cost_usd", options.max_cost_usd),
             ("fallback_on_empty_reason", options.fallback_on_empty_reason),
         )
         if value is not None

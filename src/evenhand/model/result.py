@@ -209,6 +209,17 @@ class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
     calls_saved: int = 0
 
 
+class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run with a limit on its cost spent, in US dollars, graders included."""
+
+    max_cost_usd: float
+    spent_usd: float = stated(0.0)
+    is_reached: bool = stated(False)
+    """Whether the run ended before its last cell, since that could have cost more than the limit."""
+    unpriced_answers: int = 0
+    """Answers whose cost nobody told; the limit does not hold them."""
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Counts and sums over the cells of a run. Costs are in US dollars, times in milliseconds.
 
@@ -287,7 +298,7 @@ class RunStatus(enum.StrEnum):
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped"
-    """Ended early by `--fail-fast` or `--max-failures`."""
+    """Ended early by `--fail-fast`, `--max-failures` or `--max-cost`."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -312,6 +323,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     planned_cells: int | None = None
     limits: tuple[LimitHistory, ...] = ()
     """Providers that turned calls away, and how the limit on calls to them was adapted."""
+    spending: Spending | None = None
+    """Of a run with a limit on its cost."""
     summary: Summary = Summary()
     exit_code: int | None = None
     origin: str | None = None

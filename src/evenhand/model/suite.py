@@ -56,6 +56,12 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             description="Send fewer calls at once to a provider that turns calls away, until it copes again."
         ),
     ] = True
+    max_cost_usd: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(
+            description="US dollars that a run may cost, graders included; it ends before it would cost more."
+        ),
+    ] = None
     timeout_ms: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="Time for one call; by default the provider's own limit."),

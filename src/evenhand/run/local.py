@@ -56,12 +56,27 @@ async def _work(
     for count, cell in enumerate(cells, start=1):
         if cell.tally is not None:
             await _until_decided(plan, cell, services, consume, stop)
-        elif not consume(await run_cell(cell, services)):
-            stop.set()
+        else:
+            result = await _run_within_budget(cell, services, stop)
+            if result is not None and not consume(result):
+                stop.set()
         if stop.is_set():
             return
         if count % YIELD_EVERY == 0:
             await (keep_up() if keep_up else asyncio.sleep(0))
+
+
+async def _run_within_budget(cell: Cell, services: Services, stop: asyncio.Event) -> CaseResult | None:
+    """The result of a cell; None where the budget has no room for it or the run has ended meanwhile."""
+    budget = services.budget
+    if budget is not None and not await budget.admits(cell):
+        stop.set()
+    if stop.is_set():
+        return None
+    result = await run_cell(cell, services)
+    if budget is not None:
+        budget.settle(cell, result)
+    return result
 
 
 async def _until_decided(
@@ -70,9 +85,11 @@ async def _until_decided(
     """Repeat one case until it is decided; its last result says what was found."""
     following: Cell | None = cell
     while following is not None and following.tally is not None and not stop.is_set():
-        current, result = following, await run_cell(following, services)
+        result = await _run_within_budget(following, services, stop)
+        if result is None:
+            return
         tally = following.tally.with_result(result)
-        following = plan.following(current, tally)
+        following = plan.following(following, tally)
         if following is None:
             result = _decided(result, tally)
         if not consume(result):

@@ -21,6 +21,7 @@ from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
+from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
@@ -43,12 +44,14 @@ class Services:
         grade: Grade | None = None,
         sessions: Mapping[str, Session] | None = None,
         random_share: Callable[[], float] = random.random,
+        budget: Budget | None = None,
     ) -> None:
-        """`sessions` replaces the session of a provider by id; tests pass fakes."""
+        """`sessions` replaces the session of a provider by id; tests pass fakes. `budget` limits the run's cost."""
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
         self.random_share = random_share
+        self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
         self._lines: dict[str, Line] = {}
