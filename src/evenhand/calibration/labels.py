@@ -41,7 +41,7 @@ class LabelledItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_labels(path: Path) -> list[LabelledItem]:
-    """The items of a file; rows with the same `id` are labels of several people. Raises `SuiteError` with all problems."""
+    """The items of a file; rows with the same `id` are labels of several people. Raises `SuiteError`."""
     problems: list[Problem] = []
     rows: dict[str, list[tuple[dict[str, Any], bool]]] = defaultdict(list)
     try:
@@ -58,14 +58,14 @@ def read_labels(path: Path) -> list[LabelledItem]:
             rows[str(row.get("id") or f"row/{line}")].append((row, label))
     except OSError as error:
         problems.append(
-            _problem(path, None, f"cannot be read: {error.strerror or error}", "name a file of labels")
+            _problem(path, 0, f"cannot be read: {error.strerror or error}", "name a file of labels")
         )
     except (UnicodeError, ValueError, csv.Error) as error:
-        problems.append(_problem(path, None, f"no CSV or JSONL, found {error}", "mend it"))
+        problems.append(_problem(path, 0, f"no CSV or JSONL, found {error}", "mend it"))
     items = [_item(name, found, path, problems) for name, found in rows.items()]
     if not items and not problems:
         problems.append(
-            _problem(path, None, "no labels, found an empty file", "add rows with `output` and `label`")
+            _problem(path, 0, "no labels, found an empty file", "add rows with `output` and `label`")
         )
     if problems:
         raise SuiteError(problems)
@@ -113,7 +113,7 @@ def _item(
     first = rows[0][0]
     if any(row["output"] != first["output"] or row.get("rubric") != first.get("rubric") for row, _ in rows):
         problems.append(
-            _problem(path, None, f"item {name!r} has several outputs or rubrics", "give each its own id")
+            _problem(path, 0, f"item {name!r} has several outputs or rubrics", "give each its own id")
         )
     return LabelledItem(
         id=name,
@@ -124,5 +124,5 @@ def _item(
     )
 
 
-def _problem(path: Path, line: int | None, message: str, hint: str) -> Problem:
+def _problem(path: Path, line: int, message: str, hint: str) -> Problem:
     return Problem(message, hint=hint, location=Location(str(path), line))

@@ -25,8 +25,6 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """sha256 of the suite's graders as they were: a changed judge is another one."""
     judge: str
     calibrated_at: str
-    run_id: str
-    """The run that asked the judge."""
     items: int
     repeats: int
     unusable: int
