@@ -114,7 +114,7 @@ def test_another_judge_is_not_corrected_by_the_calibration_of_this_one(evenhand)
 
 def test_a_moody_judge_shows_in_its_self_consistency(evenhand) -> None:
     write([("a good moody one", "pass"), ("a bad one", "fail")])
-    found = calibrated(evenhand, "--repeat", "2")
+    found = calibrated(evenhand, "--repeat", "2", "-j", "1")
     assert found["self_consistency"] == 0.5
 
 

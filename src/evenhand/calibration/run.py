@@ -44,6 +44,11 @@ class Verdicts(msgspec.Struct, kw_only=True):
     turned: bool | None = None
 
     @property
+    def majority(self) -> tuple[bool, ...]:
+        """What most of the verdicts say, as those of one observer; empty where they are split."""
+        return () if self.share == 0.5 else (self.share > 0.5,)
+
+    @property
     def share(self) -> float:
         """The share of verdicts that pass."""
         return sum(self.found) / len(self.found)
@@ -216,7 +221,7 @@ def _calibration(
         agreement=_bounded(bootstrapped(pairs, lambda some: confusion_of(some).agreement))
         or Bounded(value=confusion.agreement, low=0.0, high=1.0),
         kappa=_bounded(bootstrapped(pairs, lambda some: cohens_kappa(confusion_of(some)))),
-        alpha=_bounded(bootstrapped([(*v.item.labels, *v.found) for v in judged], krippendorffs_alpha)),
+        alpha=_bounded(bootstrapped([(*v.item.labels, *v.majority) for v in judged], krippendorffs_alpha)),
         human_alpha=krippendorffs_alpha([item.labels for item in items]),
         self_consistency=self_consistency([verdict.found for verdict in judged]),
         position_flips=(

@@ -40,7 +40,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     agreement: Bounded
     kappa: Bounded | None
     alpha: Bounded | None
-    """Krippendorff's, over all labels of people and all verdicts of the judge."""
+    """Krippendorff's, over all labels of people and the judge as one more observer, by most of its verdicts."""
     human_alpha: float | None
     """Krippendorff's among people alone, where several labelled the same items."""
     self_consistency: float | None

@@ -48,8 +48,8 @@ def stored_calibrations(state: Path) -> dict[str, Calibration]:
 def corrected(results: Iterable[CaseResult], calibration: Calibration) -> CorrectedRate | None:
     """What the judge's verdicts among results come to, given how it errs; None where that cannot be said.
 
-    Counted are verdicts of the suite's own judge without a threshold or vote of their own; a negated one counts as the judge
-    gave it.
+    Counted are verdicts of the suite's own judge without a threshold or vote of their own; a negated one counts as the
+    judge gave it.
     """
     judged = passed = 0
     for result in results:
