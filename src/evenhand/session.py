@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NamedTuple, Protocol
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -40,6 +41,9 @@ from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Collector
 
 Meta = msgspec.Meta
 
@@ -133,7 +137,7 @@ async def execute_run(
     against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 or not plan.calls_providers else suite.servers, suite.directory):
+    async with _surroundings(suite, idle=total == 0 or not plan.calls_providers) as traces:
         run = resumed or _new_run(suite, plan, total, against)
         budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
@@ -141,7 +145,7 @@ async def execute_run(
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        services = Services(suite, plan.opened(), sessions=sessions, budget=budget)
+        services = Services(suite, plan.opened(), sessions=sessions, budget=budget, traces=traces)
         ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
@@ -160,6 +164,22 @@ async def execute_run(
     if observer:
         observer.ended(ended)
     return ended
+
+
+@contextlib.asynccontextmanager
+async def _surroundings(suite: Suite, *, idle: bool) -> AsyncIterator[Collector | None]:
+    """What a run needs around it: the receiver of traces, which servers may want to know of, and the servers."""
+    if idle:
+        yield None
+        return
+    async with contextlib.AsyncExitStack() as stack:
+        traces = None
+        if suite.tracing.enabled:
+            from evenhand.traces.receiver import receiving
+
+            traces = await stack.enter_async_context(receiving(suite.tracing))
+        await stack.enter_async_context(serving(suite.servers, suite.directory))
+        yield traces
 
 
 def _budget(suite: Suite, fold: SummaryFold, before: Iterable[CaseResult]) -> Budget | None:

@@ -14,7 +14,7 @@ import msgspec
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
-from evenhand.model.suite import MAX_REPEAT, Repeat, Runner, Server
+from evenhand.model.suite import MAX_REPEAT, Repeat, Runner, Server, Tracing
 
 SUPPORTED_VERSION = 1
 """The version of the suite language."""
@@ -272,6 +272,9 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         tuple[Server, ...],
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
+    tracing: Annotated[
+        Tracing, _described("How the run listens to what systems under test report of their work.")
+    ] = Tracing()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
     baseline: Annotated[
         Baseline | None, _described("What every run is compared with unless `--against` says otherwise.")

@@ -127,6 +127,7 @@ class _Loading:
             prompts=parts.prompts,
             cases=reading.cases,
             tools=written.tools,
+            tracing=written.tracing,
             servers=written.servers,
             env=env,
             runner=written.runner,
@@ -180,6 +181,7 @@ class _Loading:
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
             engine=self.engine,
+            traces=written.tracing.enabled,
         )
         reading = CasePass(builder, checker, self.findings)
         entries = read_entries(written.tests, root.inside("tests"), self.sandbox)

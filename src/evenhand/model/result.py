@@ -12,6 +12,7 @@ from evenhand.model.calibration import CorrectedRate
 from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
+from evenhand.model.trace import Trace
 
 T = TypeVar("T")
 
@@ -142,6 +143,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     raw: Json = None
     log_probs: Json = None
     metadata: Json = None
+    trace: Trace | None = None
+    """What the system under test did during the call that ended the cell, where the run traces it."""
     prompt_digest: str | None = None
     provider_digest: str | None = None
     assert_digest: str | None = None

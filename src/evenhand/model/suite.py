@@ -109,6 +109,30 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     timeout_ms: Annotated[float, Meta(gt=0, description="Time until it must listen.")] = 30_000
 
 
+MAX_SPANS = 100_000
+
+
+class Tracing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a run listens to what systems under test report of their work."""
+
+    enabled: Annotated[
+        bool,
+        Meta(description="Receive spans over OTLP/HTTP on loopback, and hand every call a `traceparent`."),
+    ] = False
+    port: Annotated[
+        int,
+        Meta(ge=0, le=65_535, description="Port of the receiver; 0 for one that is free."),
+    ] = 0
+    wait_ms: Annotated[
+        float,
+        Meta(ge=0, le=600_000, description="Longest wait for spans that come after the answer."),
+    ] = 2_000
+    max_spans: Annotated[
+        int,
+        Meta(ge=1, le=MAX_SPANS, description="Spans of one call that are kept; further ones are counted."),
+    ] = 1_000
+
+
 class Repeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How often a case is asked."""
 
@@ -208,6 +232,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     servers: tuple[Server, ...] = ()
     """What a run starts before its first call and ends after its last one."""
+    tracing: Tracing = Tracing()
     env: Mapping[str, str] = {}
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()

@@ -267,7 +267,7 @@ class VendorSession:
 
     async def _exchanged(self, request: Request, access: Access) -> Response:
         call = self._provider.encode(request, access)
-        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
         if len(self._keys) == 1:  # what is left of one key says nothing of the others
             for quota in quotas_in(reply.headers, time.time()):
                 self._tell_quota(quota)

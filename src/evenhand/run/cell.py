@@ -18,6 +18,7 @@ from evenhand.model.exchange import Json, Request
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
+from evenhand.model.trace import Trace
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
@@ -47,7 +48,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
         async with limit:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
-        progress.attempts = failure.attempts
+        progress.attempts, progress.trace = failure.attempts, failure.trace
         if isinstance(failure, NobodyAnswered):
             progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
@@ -66,12 +67,13 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "vars")
+    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "trace", "vars")
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
         self.attempts = 0
+        self.trace: Trace | None = None
         self.answered_by: str | None = None
         self.fallback_attempts: tuple[FallbackAttempt, ...] = ()
 
@@ -157,6 +159,7 @@ def _judged(
         raw=response.raw,
         log_probs=response.log_probs,
         metadata=response.metadata,
+        trace=response.trace,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
         **_asked(cell, services, progress, started),
     )
@@ -171,6 +174,7 @@ def _unanswered(
         error_class=error.error_class,
         error_details=error.details,
         attempts=progress.attempts,
+        trace=progress.trace,
         **_asked(cell, services, progress, started),
     )
 

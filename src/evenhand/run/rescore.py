@@ -155,6 +155,7 @@ def _response(result: CaseResult) -> Response:
         reasoning=result.reasoning,
         raw=result.raw,
         metadata=result.metadata,
+        trace=result.trace,
         log_probs=result.log_probs,
         cached=result.cached,
         attempts=result.attempts,

@@ -30,6 +30,7 @@ from evenhand.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
     from evenhand.scripts.judge import ScriptJudge
+    from evenhand.traces.collector import Collector
 
 
 class Services:
@@ -45,8 +46,12 @@ class Services:
         sessions: Mapping[str, Session] | None = None,
         random_share: Callable[[], float] = random.random,
         budget: Budget | None = None,
+        traces: Collector | None = None,
     ) -> None:
-        """`sessions` replaces the session of a provider by id; tests pass fakes. `budget` limits the run's cost."""
+        """`sessions` replaces the session of a provider by id; tests pass fakes. `budget` limits the run's cost.
+
+        `traces` collects what systems under test report of their calls; graders are not traced.
+        """
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
@@ -60,10 +65,11 @@ class Services:
         self._digests = _Digests()
         self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
+        self._traces = traces
 
     async def __aenter__(self) -> Self:
         for provider in self._providers:
-            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms)
+            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms, self._traces)
         return self
 
     async def __aexit__(
@@ -96,7 +102,7 @@ class Services:
             line = self._grader_lines[key] = self._line_to(provider, None)
         return line
 
-    def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
+    def _line_to(self, provider: Provider, timeout_ms: float | None, traces: Collector | None = None) -> Line:
         runner = self.suite.runner
         line = Line(
             provider,
@@ -104,6 +110,7 @@ class Services:
             rate=runner.rate_limit,
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
+            traces=traces,
         )
         context = ProviderContext(
             directory=self.suite.directory,
