@@ -118,6 +118,9 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     vars: dict[str, Json] = msgspec.field(default_factory=_no_vars)
     prompt: Json = None
     output: Json = None
+    """What was judged: what the provider answered, or what the provider's and the case's transforms made of it."""
+    raw_output: Json = None
+    """What the provider answered, where a transform was applied to it."""
     tool_calls: tuple[ToolCall, ...] = stated(())
     asserts: tuple[AssertResult, ...] = stated(())
     named_scores: dict[str, float] = {}
