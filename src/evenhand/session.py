@@ -30,6 +30,7 @@ from evenhand.model.result import (
     Run,
     RunStatus,
     Spending,
+    Summary,
 )
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
@@ -164,15 +165,7 @@ async def execute_run(
             suite, plan.opened(), sessions=sessions, budget=budget, cache=cache, traces=traces
         )
         ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
-    summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
-    ended = msgspec.structs.replace(
-        run,
-        status=ending.status,
-        finished_at=utc_now(),
-        limits=(*run.limits, *ending.limits),
-        spending=ending.spending,
-        summary=summary,
-    )
+    ended = _ended(run, ending, fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3)))
     if ending.status is RunStatus.FINISHED:
         writer.flush()
         ended = judged_against(_with_correction(ended, suite, store), against, suite, store)
@@ -276,6 +269,17 @@ class _Ending(NamedTuple):
     status: RunStatus
     limits: tuple[LimitHistory, ...]
     spending: Spending | None
+
+
+def _ended(run: Run, ending: _Ending, summary: Summary) -> Run:
+    return msgspec.structs.replace(
+        run,
+        status=ending.status,
+        finished_at=utc_now(),
+        limits=(*run.limits, *ending.limits),
+        spending=ending.spending,
+        summary=summary,
+    )
 
 
 async def _execute(

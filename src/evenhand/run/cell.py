@@ -14,9 +14,10 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
+from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
 from evenhand.model.trace import Trace
 from evenhand.run.cached_call import answer
@@ -87,26 +88,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
-    provider, timeout_ms = cell.provider, suite.runner.timeout_ms
-    if cell.stored is not None:
-        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
-        if provider is not cell.provider:
-            progress.answered_by = provider.id
-    elif provider.fallback and (chain := fallback_chain(suite, case, provider)):
-        found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
-        response, progress.fallback_attempts = found.response, found.attempts
-        if found.provider is not provider:
-            provider = found.provider
-            progress.answered_by = provider.id
-    else:
-        response = await answer(
-            services.line(provider.id),
-            request,
-            services,
-            timeout_ms=timeout_ms,
-            fresh=services.cache is not None and needs_fresh_call(case),
-            case_salt=case.cache_salt,
-        )
+    response, provider = await _answered(cell, request, services, progress)
     evidence = Evidence(
         response=response,
         vars=progress.vars,
@@ -135,6 +117,34 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
+
+
+async def _answered(
+    cell: Cell, request: Request, services: Services, progress: _Progress
+) -> tuple[Response, Provider]:
+    """The answer to judge and who gave it: a stored one, a kept one, or that of a call."""
+    suite, case = services.suite, cell.case
+    provider, timeout_ms = cell.provider, suite.runner.timeout_ms
+    if cell.stored is not None:
+        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
+        if provider is not cell.provider:
+            progress.answered_by = provider.id
+        return response, provider
+    if provider.fallback and (chain := fallback_chain(suite, case, provider)):
+        found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
+        progress.fallback_attempts = found.attempts
+        if found.provider is not provider:
+            progress.answered_by = found.provider.id
+        return found.response, found.provider
+    response = await answer(
+        services.line(provider.id),
+        request,
+        services,
+        timeout_ms=timeout_ms,
+        fresh=services.cache is not None and needs_fresh_call(case),
+        case_salt=case.cache_salt,
+    )
+    return response, provider
 
 
 def _judged(
