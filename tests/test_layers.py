@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "template",
         "model",
         "io analysis",
-        "scripts",
+        "scripts traces",
         "run",
         "assertions providers",
         "config",

@@ -105,7 +105,7 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
     [
         ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
         ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
-        ({"repeat": "3"}, "repeat: expected `int`, found '3'"),
+        ({"repeat": "3"}, "repeat: expected `int | null`, found '3'"),
         ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
         ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
     ],
@@ -327,3 +327,32 @@ def test_killed_run_loses_nothing_that_was_committed(stuck_suite: Path) -> None:
     done.communicate(timeout=180)
     with open_store(store_path(stuck_suite / ".evenhand")) as store:
         assert store.find(run.run_id).summary.total == 100
+
+
+DEAR = """
+from evenhand import Response
+
+def answer(request):
+    return Response(output=request.prompt, cost_usd=0.1)
+"""
+
+
+def write_dear_suite(folder: Path) -> Path:
+    write_suite(folder, provider="python, target: 'file://dear.py:answer'")
+    (folder / "dear.py").write_text(DEAR, encoding="utf-8")
+    return folder
+
+
+def test_a_run_ends_before_it_costs_more_and_can_go_on(tmp_path: Path) -> None:
+    suite = load_suite(write_dear_suite(tmp_path))
+    first = run_suite(suite, RunOptions(max_cost_usd=0.55, filters=("case-[0-6]",))).run
+    assert (first.status, first.exit_code, first.summary.total) == ("stopped", 3, 5)
+    assert first.spending is not None
+    assert (first.spending.spent_usd, first.spending.is_reached) == (0.5, True)
+    again = run_suite(suite, RunOptions(resume=True, max_cost_usd=0.55)).run
+    assert (again.run_id, again.summary.total, again.exit_code) == (first.run_id, 5, 3)
+    rest = run_suite(suite, RunOptions(resume=True, max_cost_usd=1.0)).run
+    assert (rest.run_id, rest.status, rest.exit_code, rest.summary.total) == (first.run_id, "finished", 0, 7)
+    assert rest.summary.cost_usd == 0.7
+    assert rest.spending is not None
+    assert rest.spending.spent_usd == 0.7

@@ -23,14 +23,17 @@ from evenhand.errors import ExitCode
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
 from evenhand.model.suite import Suite
-from evenhand.session import Observer, RunOptions, execute_run
+from evenhand.run.estimate import Estimate, estimate
+from evenhand.session import Observer, RunOptions, execute_run, plan_run
 from evenhand.store.state import state_directory, store_path
 from evenhand.store.store import RunStore, open_store
 
 __all__ = [
+    "Estimate",
     "FinishedRun",
     "Observer",
     "RunOptions",
+    "estimate_run",
     "execute_run",
     "load_suite",
     "open_run_store",
@@ -72,6 +75,16 @@ class FinishedRun:
 def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.environ) -> RunStore:
     """The run store that belongs to a suite's folder."""
     return open_store(store_path(state_directory(suite_directory, environ)))
+
+
+def estimate_run(
+    suite: Suite, options: RunOptions = RunOptions(), *, store: RunStore | None = None
+) -> Estimate:
+    """What a run with these options would ask and cost, roughly; nothing is asked.
+
+    `store` is looked into where the options name earlier runs.
+    """
+    return estimate(plan_run(suite, options, store=store or open_store(None)))
 
 
 def run_suite(suite: Suite, options: RunOptions = RunOptions(), *, save: bool = True) -> FinishedRun:

@@ -234,7 +234,7 @@ class GeneratorError(EvenhandError):
 
 
 class ServerError(EvenhandError):
-    """A server of the suite's `servers` that could not be started or does not listen."""
+    """A server that a run needs, of the suite's `servers` or its own for traces, and that does not listen."""
 
 
 class PluginError(EvenhandError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
-from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, Protocol
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -17,16 +18,31 @@ from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
 from evenhand.model.provider import Session
-from evenhand.model.result import NOT_PASSING, CaseResult, Filters, LimitHistory, Run, RunStatus
+from evenhand.model.result import (
+    NOT_PASSING,
+    CaseResult,
+    CaseStatus,
+    Filters,
+    LimitHistory,
+    Run,
+    RunStatus,
+    Spending,
+)
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
+from evenhand.run.budget import Budget
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import Plan
+from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
+from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
+from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
 from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Collector
 
 Meta = msgspec.Meta
 
@@ -45,9 +61,12 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Only the failed and errored cells of the suite's last run."""
     max_failures: Annotated[int, Meta(ge=1)] | None = None
     """End the run after so many failed or errored cells."""
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
+    """End the run before it costs more, graders included."""
     allow_empty: bool = False
     allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
+    """How often every question is asked, whatever the suite says."""
     concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
     retries: Annotated[int, Meta(ge=0)] | None = None
     timeout_ms: Annotated[float, Meta(gt=0)] | None = None
@@ -59,6 +78,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
     """Finish this run."""
+    rescore: str | None = None
+    """Judge the stored answers of this run again, by the suite as it is now, instead of asking for new ones."""
     against: str | None = None
     """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
@@ -77,6 +98,20 @@ class Observer(Protocol):
     def ended(self, run: Run) -> None:
         """The run is over and stored."""
         ...
+
+
+def plan_run(suite: Suite, options: RunOptions, *, store: RunStore) -> Plan:
+    """The cells that a run with these options would ask, without asking any.
+
+    Raises `SuiteError` where a selected case lacks a grader, `UsageError` for options that cannot be met.
+    """
+    _check_options(options)
+    suite = _with_overrides(suite, options)
+    plan = _plan(suite, options, store, _run_to_resume(suite, options, store))
+    missing = missing_graders(plan)
+    if missing:
+        raise SuiteError(missing)
+    return plan
 
 
 async def execute_run(
@@ -101,19 +136,23 @@ async def execute_run(
     against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {})
-    async with serving(() if total == 0 else suite.servers, suite.directory):
+    async with _surroundings(suite, idle=total == 0 or not plan.calls_providers) as traces:
         run = resumed or _new_run(suite, plan, total, against)
-        writer = _reopened(run, store, redactor, fold) if resumed else store.begin(run, redactor=redactor)
+        budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
+        reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
+        writer = reopened or store.begin(run, redactor=redactor)
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        ending = await _execute(suite, plan, writer, fold, options.max_failures, observer, sessions)
+        services = Services(suite, plan.opened(), sessions=sessions, budget=budget, traces=traces)
+        ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
     summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
     ended = msgspec.structs.replace(
         run,
         status=ending.status,
         finished_at=utc_now(),
         limits=(*run.limits, *ending.limits),
+        spending=ending.spending,
         summary=summary,
     )
     if ending.status is RunStatus.FINISHED:
@@ -126,19 +165,40 @@ async def execute_run(
     return ended
 
 
-def _reopened(run: Run, store: RunStore, redactor: Redactor, fold: SummaryFold) -> RunWriter:
-    """The writer of a run that goes on; what it has learned so far is folded in."""
-    for result in store.results(run.run_id):
+@contextlib.asynccontextmanager
+async def _surroundings(suite: Suite, *, idle: bool) -> AsyncIterator[Collector | None]:
+    """What a run needs around it: the receiver of traces, which servers may want to know of, and the servers."""
+    if idle:
+        yield None
+        return
+    async with contextlib.AsyncExitStack() as stack:
+        traces = None
+        if suite.tracing.enabled:
+            from evenhand.traces.receiver import receiving
+
+            traces = await stack.enter_async_context(receiving(suite.tracing))
+        await stack.enter_async_context(serving(suite.servers, suite.directory))
+        yield traces
+
+
+def _budget(suite: Suite, fold: SummaryFold, before: Iterable[CaseResult]) -> Budget | None:
+    """The limit on the run's cost, None where there is none. What was learned before is folded in."""
+    limit = suite.runner.max_cost_usd
+    budget = None if limit is None else Budget(limit, suite)
+    for result in before:
         fold.add(result)
-    return store.reopen(run.run_id, redactor=redactor)
+        if budget is not None:
+            budget.take_in(result)
+    return budget
 
 
 def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
-    missing += missing_packages(called, replaced=sessions)
-    missing += missing_credentials(called, os.environ, replaced=sessions)
+    if plan.calls_providers:
+        missing += missing_packages(called, replaced=sessions)
+        missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
@@ -155,6 +215,8 @@ def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | 
 def _exit_code(run: Run, options: RunOptions, against: Against | None) -> ExitCode:
     if run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
+    if run.spending is not None and run.spending.is_reached:
+        return ExitCode.HARNESS  # what was left out may be what fails
     return exit_code(
         run.summary,
         allow_unchecked=options.allow_unchecked,
@@ -170,16 +232,16 @@ class _Ending(NamedTuple):
 
     status: RunStatus
     limits: tuple[LimitHistory, ...]
+    spending: Spending | None
 
 
 async def _execute(
-    suite: Suite,
     plan: Plan,
+    services: Services,
     writer: RunWriter,
     fold: SummaryFold,
     max_failures: int | None,
     observer: Observer | None,
-    sessions: Mapping[str, Session] | None,
 ) -> _Ending:
     failures = 0
 
@@ -197,19 +259,20 @@ async def _execute(
         while writer.backlog > BACKLOG_LIMIT:  # noqa: ASYNC110  (the other side is a thread)
             await asyncio.sleep(0.005)
 
-    services = Services(suite, [*plan.providers, *plan.fallbacks()], sessions=sessions)
     status = RunStatus.FINISHED
     try:
         async with services:
-            await LocalExecutor(suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
+            await LocalExecutor(plan.suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         status = RunStatus.INTERRUPTED
     except ExceptionGroup as group:
         raise _first_expected(group) from None
     else:
-        if max_failures is not None and failures >= max_failures:
+        is_too_dear = services.budget is not None and services.budget.is_reached
+        if is_too_dear or (max_failures is not None and failures >= max_failures):
             status = RunStatus.STOPPED
-    return _Ending(status, services.limit_histories())
+    budget = services.budget
+    return _Ending(status, services.limit_histories(), None if budget is None else budget.spending())
 
 
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
@@ -236,6 +299,7 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
         for name, value in (
             ("concurrency", options.concurrency),
             ("timeout_ms", options.timeout_ms),
+            ("max_cost_usd", options.max_cost_usd),
             ("fallback_on_empty_reason", options.fallback_on_empty_reason),
         )
         if value is not None
@@ -283,10 +347,20 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if resumed is not None:
         failed_of = resumed.filters.failed_of
         only = store.failed_keys(failed_of) if failed_of else None
-        done = store.finished_keys(resumed.run_id)
-        return Plan(suite, resumed.filters, repeat=resumed.repeat, only_keys=only, without_keys=done)
+        known = Known(
+            store.finished_keys(resumed.run_id),
+            store.keys(resumed.run_id, (CaseStatus.PASS, CaseStatus.XPASS)),
+            store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
+        )
+        return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
+    if options.rescore is not None:
+        return _rescore_plan(suite, store.find(options.rescore), store)
     filters = Filters(
-        tags=options.tags, filters=options.filters, providers=options.providers, prompts=options.prompts
+        tags=options.tags,
+        filters=options.filters,
+        providers=options.providers,
+        prompts=options.prompts,
+        repeat=options.repeat,
     )
     if not options.failed:
         return Plan(suite, filters, repeat=options.repeat)
@@ -295,8 +369,32 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if not keys:
         what = "nothing failed" if last.summary.total else "nothing was run"
         raise UsageError(f"{what} in the last run, {last.run_id}")
-    filters = msgspec.structs.replace(filters, failed_of=last.run_id)
-    return Plan(suite, filters, repeat=max(options.repeat, last.repeat), only_keys=keys)
+    repeat = options.repeat or last.filters.repeat
+    filters = msgspec.structs.replace(filters, failed_of=last.run_id, repeat=repeat)
+    return Plan(suite, filters, repeat=repeat, only_keys=keys)
+
+
+def _rescore_plan(suite: Suite, origin: Run, store: RunStore) -> Plan:
+    """The cells of a run with its stored answers. Raises `UsageError` for a run that did not come to its end."""
+    if origin.status is RunStatus.RUNNING:
+        raise UsageError(
+            f"run {origin.run_id} is not over; finish it with `evenhand run --resume-run {origin.run_id}`"
+        )
+    documents = store.documents([origin.run_id])
+
+    def results(case_keys: list[str]) -> dict[str, CaseResult]:
+        found = documents.of([bytes.fromhex(key) for key in case_keys])
+        return {key.hex(): result_of(document) for key, document in found.items()}
+
+    changed = origin.digests.get("tools") != suite.digests.get("tools")
+    only = store.finished_keys(origin.run_id) if origin.filters.failed_of else None
+    return RescorePlan(
+        suite,
+        origin,
+        results,
+        only_keys=only,
+        stale="the tools of the suite changed since" if changed else None,
+    )
 
 
 def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
@@ -312,7 +410,8 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=git_state(suite.directory),
         filters=plan.filters,
-        repeat=plan.repeat,
+        repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
+        origin=plan.origin,
     )

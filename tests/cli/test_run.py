@@ -344,3 +344,39 @@ def test_generated_cases_stay_where_results_name_them_and_settings_are_stored_as
     assert json.loads(Path(place).read_text(encoding="utf-8")) == {"id": "made"}
     assert document["config_snapshot"]["providers"][0]["env"] == {"APP_TOKEN": "${env:APP_TOKEN}"}
     assert "s3cret" not in done.out
+
+
+def test_dry_run_asks_nothing_and_keeps_nothing(evenhand) -> None:
+    write_suite(PASSING)
+    done = evenhand("run", "--dry-run")
+    assert done.code == 0
+    assert "call" in done.out
+    assert not Path(".evenhand").exists()
+    as_json = evenhand("run", "--dry-run", "--format", "json")
+    assert json.loads(as_json.out)["cells"] > 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--format", "junit"), ("--out", "run.json"), ("--format", "json", "--format", "table")]
+)
+def test_dry_run_has_no_other_reports(evenhand, words: tuple[str, ...]) -> None:
+    write_suite(PASSING)
+    assert evenhand("run", "--dry-run", *words).code == 2
+
+
+def test_a_limit_on_the_cost_says_what_was_spent_and_how_to_go_on(evenhand) -> None:
+    Path("app.py").write_text(
+        "from evenhand import Response\n\n\ndef answer(request):\n    return Response(output='x', cost_usd=0.25)\n",
+        encoding="utf-8",
+    )
+    write_suite(
+        "version: 1\nproviders: [{type: python, target: 'file://app.py:answer'}]\n"
+        "prompts: [{id: p, template: x}]\nrunner: {max_cost_usd: 0.5}\n"
+        "tests: [{matrix: {n: [1, 2, 3]}, assert: [{type: contains, value: x}]}]\n"
+    )
+    done = evenhand("run", "-j", "1")
+    assert done.code == 3
+    text = " ".join(done.out.split())
+    assert "$0.500 of $0.500 are spent" in text
+    assert "--resume-run" in text
+    assert evenhand("run", "--resume", "--max-cost", "5").code == 0

@@ -64,6 +64,10 @@ def of(case: dict[str, Any], **suite: Any) -> dict[str, Any]:
             of({"assert": [{"type": "not-tool-call", "name": "find"}]}, providers=[{"type": "echo"}]),
             "tests[0].assert[0]: provider 'echo' cannot report tool calls, so that this check would always hold",
         ),
+        (
+            of({"assert": [{"type": "any-of", "assert": [{"type": "not-trace-error-spans"}]}]}),
+            "`trace-error-spans` needs spans, and the suite receives none; set `tracing: {enabled: true}`",
+        ),
         (of({"threshold": -1}), "a threshold is between 0 and 1, found the number -1"),
         (
             of({}, defaults={"threshold": 7}),

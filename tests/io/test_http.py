@@ -315,3 +315,11 @@ def test_an_announced_length_above_the_limit_is_refused(monkeypatch: pytest.Monk
         return web.Response(body=b"x" * 2_000)
 
     assert failure(large).error_class == "provider_protocol"
+
+
+def test_trace_context_goes_along_unless_the_call_has_its_own() -> None:
+    call = HttpRequest("POST", "http://127.0.0.1", {"A": "1"})
+    assert call.carrying(None) is call
+    assert call.carrying("00-x").headers == {"A": "1", "traceparent": "00-x"}
+    own = HttpRequest("POST", "http://127.0.0.1", {"TraceParent": "00-mine"})
+    assert own.carrying("00-x") is own

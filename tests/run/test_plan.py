@@ -10,7 +10,7 @@ import pytest
 from evenhand.errors import UsageError
 from evenhand.model.result import Filters
 from evenhand.model.suite import Case, Prompt
-from evenhand.run.plan import Plan, selects
+from evenhand.run.plan import Known, Plan, selects
 from support.suites import provider, suite
 from support.vectors import row_id, topic
 
@@ -73,7 +73,7 @@ def test_suite_without_prompts_asks_each_provider_once(tmp_path: Path) -> None:
 def test_finished_cells_are_left_out_and_the_others_keep_their_place(tmp_path: Path) -> None:
     loaded = suite(tmp_path, CASES)
     everything = list(Plan(loaded).cells())
-    rest = Plan(loaded, without_keys={everything[0].case_key})
+    rest = Plan(loaded, known=Known({everything[0].case_key}))
     assert [(cell.index, cell.case_key) for cell in rest.cells()] == [
         (cell.index, cell.case_key) for cell in everything[1:]
     ]

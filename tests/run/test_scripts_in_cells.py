@@ -63,3 +63,10 @@ def test_negated_script_cannot_pass_on_an_empty_answer(tmp_path: Path) -> None:
     (case,) = run_suite(load_suite(tmp_path), save=False).cases()
     assert case.asserts[0].status == "fail"
     assert "cannot pass vacuously" in case.asserts[0].reason
+
+
+def test_long_verdict_comes_back_whole(tmp_path: Path) -> None:
+    check = "({pass: true, score: 1, reason: output.repeat(10000) + context.vars.word})"
+    tests = f'  - {{id: one, vars: {{word: hi}}, assert: [{{type: javascript, value: "{check}"}}]}}\n'
+    (case,) = cases_of(tmp_path, tests)
+    assert case.asserts[0].reason == "say hi" * 10_000 + "hi"

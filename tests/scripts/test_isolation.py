@@ -180,3 +180,13 @@ def test_an_output_of_ten_megabytes_is_seen_whole() -> None:
                 evidence(seen),
             )
             assert outcome.passed, outcome
+
+
+def test_realm_that_was_made_ahead_serves_one_script_only() -> None:
+    leaves = built(
+        {"type": "javascript", "value": "Object.prototype.left = (Object.prototype.left ?? 0) + 1"}
+    )
+    for _ in range(6):
+        # Each batch is waited for, so that the workers are idle in between and prepare a realm for the next one.
+        outcomes = judged_scripts([leaves, leaves], evidence("x"))
+        assert [outcome.score for outcome in outcomes] == [1.0, 1.0]

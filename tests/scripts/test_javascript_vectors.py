@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from evenhand.model.exchange import Request, Response, TestInfo, Usage
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.suite import Case
+from evenhand.model.trace import Trace
 from evenhand.run.groups import result_of
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.template import Scope, Val
+from evenhand.traces.collector import Collector
+from evenhand.traces.otlp_json import spans_of
 from support.assertions import ENGINE, build, judged_case
 from support.scripts import loaded
 from support.vectors import row_id, rows
@@ -24,7 +28,6 @@ from support.vectors import row_id, rows
 WAITING = {
     "transform": "transforms",
     "safe-mode": "safe mode",
-    "trace": "traces",
     "function-value": "callables of the library",
     "csv": "columns of the other dialect",
     "scoring-function": "a key of the other dialect",
@@ -36,6 +39,7 @@ SYNTAX = "the single-line rule asks the engine what compiles, and is more lenien
 AT_LOAD = "what cannot be run is refused at load"
 DIALECT = "the row shows names or values of the other dialect"
 ELSEWHERE = "about the system around assertions: a provider's answer, vars, options of the other tool"
+TRACE = "roots, and spans right under the call, have no parent"
 SHAPE = "a value of the wrong shape fails, with its place"
 
 DIFFERENT = {
@@ -79,6 +83,8 @@ DIFFERENT = {
     "gr-frozen-template": "inline code is never a template",
     "nf-overflow-sum": "a mean that overflows is an error of the case",
     "out-error": ELSEWHERE,
+    "trace-depth": TRACE,
+    "trace-parents": TRACE,
     "nf-weight0": "a number that is not finite fails, and weight 0 still gates",
 }
 """Rows that end otherwise here, each with the reason."""
@@ -113,6 +119,7 @@ def evidence_of(row: dict[str, Any]) -> Evidence:
         )
         if usage
         else None,
+        trace=trace_of(extra["$spans"]) if "$spans" in extra else None,
     )
     variables = row["vars"]
     return Evidence(
@@ -124,6 +131,31 @@ def evidence_of(row: dict[str, Any]) -> Evidence:
         case=Case(id="t", vars={name: Val(value) for name, value in variables.items()}),
         provider_id="table",
     )
+
+
+def trace_of(spans: list[dict[str, Any]]) -> Trace:
+    """The trace of a provider that reports these spans under one of its own, in milliseconds from now."""
+    collector = Collector(wait_ms=0, max_spans=100)
+    with collector.watch() as watch:
+        named = [{"name": "table", "parent": watch.traceparent.split("-")[2], "end": 60}, *spans]
+        began_ns = time.time_ns()
+        written = [
+            {
+                "traceId": watch.trace_id,
+                "spanId": f"{number:016x}",
+                "parentSpanId": span.get("parent", f"{number - 1 if span.get('child') else 1:016x}"),
+                "name": span["name"],
+                "kind": 1,
+                "startTimeUnixNano": str(began_ns + span.get("start", 0) * 1_000_000),
+                "endTimeUnixNano": str(began_ns + span.get("end", 5) * 1_000_000),
+                "attributes": [{"key": "k", "value": {"stringValue": "v"}}],
+                "status": {"code": span.get("code", 0)},
+            }
+            for number, span in enumerate(named, start=1)
+        ]
+        body = {"resourceSpans": [{"scopeSpans": [{"scope": {"name": "t"}, "spans": written}]}]}
+        collector.add(spans_of(json.dumps(body).encode(), collector.is_wanted))
+        return watch.trace()
 
 
 def laid_out(row: dict[str, Any], folder: Path) -> list[dict[str, Any]]:

@@ -35,6 +35,15 @@ class ClusteredRate:
         self._cells_squared += cells * cells
         self._passed_by_cells += passed * cells
 
+    def add_singles(self, passed: int, cases: int) -> None:
+        """Count so many cases of one judged cell each, of which so many passed."""
+        self._clusters += cases
+        self._cells += cases
+        self._cells_squared += cases
+        self._passed += passed
+        self._passed_squared += passed
+        self._passed_by_cells += passed
+
     def merge(self, other: ClusteredRate) -> None:
         """Count everything that the other one counted."""
         for name in self.__slots__:

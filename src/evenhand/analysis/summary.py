@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from evenhand.analysis.clustered import ClusteredRate
 from evenhand.analysis.exact_sum import ExactSum
 from evenhand.analysis.histogram import LogHistogram
 from evenhand.analysis.named_means import NamedMeans
-from evenhand.analysis.stats import wilson
+from evenhand.analysis.repeats import RepeatFold
+from evenhand.analysis.stats import Interval, wilson
 from evenhand.model.exchange import Usage
 from evenhand.model.named_scores import shares
 from evenhand.model.outcome import Status
@@ -41,11 +43,16 @@ class SummaryFold:
         self._grader_costs = ExactSum()
         self._named = NamedMeans()
         self._latencies_ms = LogHistogram()
+        self._repeats: RepeatFold | None = None
 
     def add(self, result: CaseResult) -> None:
         """Count one result."""
         status = result.status
         self._statuses[status] += 1
+        if result.repeats != 1:
+            if self._repeats is None:
+                self._repeats = RepeatFold()
+            self._repeats.add(result)
         if result.unchecked:
             self._counts["unchecked"] += 1
         elif status in _JUDGED:
@@ -61,6 +68,9 @@ class SummaryFold:
     def _add_judged(self, result: CaseResult) -> None:
         counts = self._counts
         counts["judged"] += 1
+        if result.repeats == 1:
+            counts["single"] += 1
+            counts["single_right"] += result.status in _RIGHT
         if result.status in _RIGHT:
             counts["right"] += 1
         if result.score is not None:
@@ -141,13 +151,17 @@ class SummaryFold:
         self._costs.merge(other._costs)
         self._grader_costs.merge(other._grader_costs)
         self._latencies_ms.merge(other._latencies_ms)
+        if other._repeats is not None:
+            self._repeats = self._repeats or RepeatFold()
+            self._repeats.merge(other._repeats)
 
     def summary(self, *, wall_ms: float | None = None) -> Summary:
         """The summary so far. `wall_ms` is the run's own duration, which no result knows."""
         statuses, counts = self._statuses, self._counts
         judged = counts.get("judged", 0)
-        rate = wilson(counts.get("right", 0), judged) if judged else (None, None, None)
-        plain = {name: count for name, count in counts.items() if name != "right"}
+        repeats = self._repeats.closed() if self._repeats is not None else None
+        rate = _rate(counts, repeats) if judged else (None, None, None)
+        plain = {name: count for name, count in counts.items() if name not in _FOR_RATES}
         return Summary(
             total=sum(statuses.values()),
             passed=statuses.get(CaseStatus.PASS, 0),
@@ -171,8 +185,23 @@ class SummaryFold:
             latency_ms_p50=self._latencies_ms.quantile(0.5),
             latency_ms_p95=self._latencies_ms.quantile(0.95),
             wall_ms=wall_ms,
+            repeats=repeats.summary() if repeats is not None else None,
             **plain,
         )
+
+
+_FOR_RATES = ("right", "single", "single_right")
+"""Counts that a summary turns into rates."""
+
+
+def _rate(counts: Mapping[str, int], repeats: RepeatFold | None) -> Interval:
+    """The pass rate over judged cells; its interval counts repeats of one question as one case."""
+    if repeats is None:
+        return wilson(counts.get("right", 0), counts["judged"])
+    whole = ClusteredRate()
+    whole.add_singles(counts.get("single_right", 0), counts.get("single", 0))
+    whole.merge(repeats.rate)
+    return whole.interval()
 
 
 def _dollars(costs: ExactSum) -> float | None:

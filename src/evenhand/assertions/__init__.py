@@ -12,3 +12,4 @@ from evenhand.assertions import similar as similar
 from evenhand.assertions import structured as structured
 from evenhand.assertions import text as text
 from evenhand.assertions import tools as tools
+from evenhand.assertions import traces as traces

@@ -34,6 +34,7 @@ class Similar(GradedAssertion, frozen=True, kw_only=True, tag="similar"):
     ]
     threshold: Annotated[float, Meta(description="Cosine from which the assertion passes.")] = 0.8
 
+    calls_each: ClassVar[int] = 2
     examples: ClassVar[tuple[Example, ...]] = (
         Example(
             options={"value": "Paris is the capital."},

@@ -84,7 +84,7 @@ def command(
         identity = SuiteIdentity.of_run(after.newest)
         without = after.newest.run_id if len(after.runs) == 1 else None
         before = resolve(base, store, suite=identity, without=without)
-        comparison, sections = _gathered(before, after, _SECTIONS[show], MAX_SHOWN if not full else None)
+        comparison, sections = gathered(before, after, _SECTIONS[show], MAX_SHOWN if not full else None)
         render = FORMATS[format_name]
         if out is None:
             page = Page(width=width(), color=terminal.has_color(stdout()))
@@ -95,7 +95,7 @@ def command(
     return ExitCode.FAILED if comparison.newly_failing else ExitCode.OK
 
 
-def _gathered(
+def gathered(
     before: Reference, after: Reference, names: tuple[str, ...], limit: int | None
 ) -> tuple[Comparison, list[Section]]:
     """The counts, and the sections with the changes to show: their texts are read when they are shown."""

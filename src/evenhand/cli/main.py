@@ -34,6 +34,9 @@ COMMANDS: dict[str, Entry] = {
     "validate": Entry("evenhand.cli.validate", "Find everything that is wrong with a suite; runs nothing."),
     "list": Entry("evenhand.cli.list", "Show what a suite resolves to, and the assertions there are."),
     "view": Entry("evenhand.cli.view", "Look at stored runs in a browser, or at one in the terminal."),
+    "rescore": Entry(
+        "evenhand.cli.rescore", "Judge the stored answers of a run again, by the suite as it is now."
+    ),
     "diff": Entry("evenhand.cli.diff", "Compare two runs: what got worse, what was mended, what changed."),
     "baseline": Entry("evenhand.cli.baseline", "Name the run that a suite is compared with."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),

@@ -89,7 +89,10 @@ def _pace(function: Function) -> Function:
             "--retries", type=click.IntRange(min=0), metavar="N", help="Repeat a failed call up to N times."
         ),
         click.option(
-            "--repeat", type=AT_LEAST_ONE, default=1, metavar="N", help="Ask every question N times."
+            "--repeat",
+            type=AT_LEAST_ONE,
+            metavar="N",
+            help="Ask every question N times, whatever the suite says.",
         ),
         click.option("-j", "--concurrency", type=AT_LEAST_ONE, metavar="N", help="Cells in flight at once."),
     ):
@@ -115,6 +118,13 @@ def _ending(function: Function) -> Function:
         ),
         click.option("--allow-empty", is_flag=True, help="Accept a run without any case."),
         click.option(
+            "--max-cost",
+            "max_cost_usd",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="USD",
+            help="End the run before it costs more, graders included; it can be resumed.",
+        ),
+        click.option(
             "--max-failures", type=AT_LEAST_ONE, metavar="N", help="End the run at N failed or errored cells."
         ),
         click.option("--fail-fast", is_flag=True, help="End the run at the first failed or errored cell."),
@@ -129,6 +139,9 @@ def _ending(function: Function) -> Function:
 @_pace
 @_ending
 @output_options
+@click.option(
+    "--dry-run", is_flag=True, help="Ask nothing; say how many calls there would be and their cost."
+)
 @click.option("--no-progress", is_flag=True, help="Do not draw progress.")
 @allow_outside_option
 @click.pass_obj
@@ -138,6 +151,7 @@ def command(
     path: Path,
     formats: tuple[str, ...],
     outs: tuple[str, ...],
+    dry_run: bool,
     no_progress: bool,
     allow_outside: tuple[Path, ...],
     strict: bool,
@@ -154,6 +168,10 @@ def command(
     outputs = plan_outputs(formats, outs)
     options = run_options(**asked)
     suite = loaded(path, strict=strict, allow_outside=allow_outside)
+    if dry_run:
+        from evenhand.cli.dry_run import show
+
+        return show(suite, options, outputs)
     check_outputs(outputs, suite.path)
     # Code under test may still run, and print, when the reports are written.
     with reserved_stdout(), contextlib.closing(open_run_store(suite.directory)) as store:

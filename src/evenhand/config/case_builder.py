@@ -8,7 +8,7 @@ from msgspec import structs
 
 from evenhand.config.assertions import AssertionReader
 from evenhand.config.decode import UNFIT, convert, decode_partly
-from evenhand.config.defaults import Defaults
+from evenhand.config.defaults import Defaults, read_repeat
 from evenhand.config.digest import digest_pattern
 from evenhand.config.document import CASE_ASSERT, WrittenCase
 from evenhand.config.files import Files
@@ -83,6 +83,11 @@ class CaseBuilder:
             skip_providers=written.skip_providers,
             expect_fail=_expectation(written.expect_fail),
             cache_salt=defaults.cache_salt if written.cache_salt is None else written.cache_salt,
+            repeat=(
+                defaults.repeat
+                if written.repeat is None
+                else read_repeat(written.repeat, place.inside("repeat"))
+            ),
             location=place.location,
         )
 

@@ -34,16 +34,19 @@ class CaseChecker:
         defaults: Defaults,
         defaults_place: Place,
         engine: Engine,
+        traces: bool = False,
     ) -> None:
         self._providers = {provider.id: provider for provider in providers}
         self._graders = graders
         self.has_graded_cases = False
+        self.has_repeats = False
         """Whether any case so far holds an assertion that asks a grader."""
         self._deaf = [provider for provider in providers if not provider.reports_tool_calls]
         self._blind = [provider for provider in providers if not provider.takes_images]
         self._prompts_with_images = [
             (index, prompt) for index, prompt in enumerate(prompts) if images_in(prompt.messages)
         ]
+        self._traces = traces
         self._defaults = defaults
         self._defaults_place = defaults_place
         self._names = CaseNames(prompts, defaults.assertions, engine)
@@ -85,11 +88,15 @@ class CaseChecker:
         self._check_providers(case, place, is_first)
         if is_whole:
             self._var_use.see(case, place)
+        if case.repeat is not None:
+            self.has_repeats = True
         for assertion in walk(case.assertions):
             if isinstance(assertion, GradedAssertion):
                 self._see_graded(assertion, place)
         if is_first and is_whole:
             self._check_verdict(case, place)
+            if not self._traces:
+                self._check_traces(case, place)
             if self._deaf:
                 self._check_tool_calls(case, place)
             if self._blind:
@@ -121,6 +128,13 @@ class CaseChecker:
             place.inside("expect_fail").warn("the case is expected to fail, but has no assertion that could")
         else:
             place.warn("the case has no assertions, so nothing is checked", "add `assert`")
+
+    def _check_traces(self, case: Case, place: Place) -> None:
+        for assertion, path, _ in placed(case.assertions):
+            at = self._place_of(path, place) if assertion.needs_trace else None
+            if at is not None and at.findings.first_time(("traces", at.path, str(at.location.file))):
+                message = f"`{assertion.kind}` needs spans, and the suite receives none"
+                at.report(message, "set `tracing: {enabled: true}`")
 
     def _check_threshold(self, case: Case, place: Place) -> None:
         threshold = case.threshold

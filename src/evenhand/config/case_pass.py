@@ -48,6 +48,11 @@ class CasePass:
         """Whether any case holds an assertion that asks a grader."""
         return self._checker.has_graded_cases
 
+    @property
+    def has_repeats(self) -> bool:
+        """Whether any case says how often it is asked."""
+        return self._checker.has_repeats
+
     def read(self, sources: Sequence[CaseSource]) -> None:
         """Read the cases of the sources; what is wrong with them is reported."""
         parts: list[Iterable[Case]] = []

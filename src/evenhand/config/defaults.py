@@ -14,7 +14,7 @@ from evenhand.config.findings import Place
 from evenhand.config.turns import TurnReader
 from evenhand.config.values import read_vars
 from evenhand.model.assertion import Assertion
-from evenhand.model.suite import MessageTemplate
+from evenhand.model.suite import MAX_REPEAT, MessageTemplate, Repeat
 from evenhand.template import Val
 
 
@@ -27,6 +27,7 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None
     cache_salt: str | None = None
     history: tuple[MessageTemplate, ...] = ()
+    repeat: Repeat | None = None
     is_whole: bool = True
     """Whether nothing was left out because it was reported."""
 
@@ -35,6 +36,24 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True):
         if not own:
             return self.tags
         return (*own, *(tag for tag in self.tags if tag not in own))
+
+
+def read_repeat(written: int | Repeat | None, place: Place) -> Repeat | None:
+    """How often a case is asked, from either form."""
+    if isinstance(written, int):
+        if not 1 <= written <= MAX_REPEAT:
+            place.report(f"a case is asked 1 to {MAX_REPEAT:,} times, found {written!r}")
+            return None
+        return Repeat(max=written)
+    if (
+        written is not None
+        and not written.until_decided
+        and (written.alpha, written.pass_rate) != (0.05, 0.5)
+    ):
+        place.report(
+            "`alpha` and `pass_rate` say when a case is decided", "add `until_decided: true`, or remove them"
+        )
+    return written
 
 
 def read_defaults(
@@ -48,6 +67,7 @@ def read_defaults(
         tags=written.tags,
         threshold=written.threshold,
         cache_salt=written.cache_salt,
+        repeat=read_repeat(written.repeat, place.inside("repeat")),
         history=() if written.history is None else turns.history(written.history, place.inside("history")),
     )
     return structs.replace(defaults, is_whole=place.findings.problem_count == before)

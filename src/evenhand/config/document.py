@@ -14,7 +14,7 @@ import msgspec
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
-from evenhand.model.suite import Runner, Server
+from evenhand.model.suite import MAX_REPEAT, Repeat, Runner, Server, Tracing
 
 SUPPORTED_VERSION = 1
 """The version of the suite language."""
@@ -73,6 +73,19 @@ History = Annotated[
 ]
 
 
+RepeatTimes = Annotated[
+    int | Repeat | None,
+    _described(
+        "How often the question is asked: a number, or `{until_decided: true, max: n}`. `--repeat` overrides it.",
+        anyOf=[
+            {"type": "integer", "minimum": 1, "maximum": MAX_REPEAT},
+            {"$ref": "#/$defs/Repeat"},
+            {"type": "null"},
+        ],
+    ),
+]
+
+
 class WrittenDefaults(Written, frozen=True, kw_only=True):
     """What every case has unless it says otherwise."""
 
@@ -84,6 +97,7 @@ class WrittenDefaults(Written, frozen=True, kw_only=True):
     threshold: Threshold = None
     cache_salt: CacheSalt = None
     history: History = None
+    repeat: RepeatTimes = None
 
 
 class WrittenCase(Written, frozen=True, kw_only=True):
@@ -122,6 +136,7 @@ class WrittenCase(Written, frozen=True, kw_only=True):
         _described("Whether the case is known to fail, or why; passing then fails the run."),
     ] = None
     cache_salt: CacheSalt = None
+    repeat: RepeatTimes = None
 
 
 class WrittenTurn(Written, frozen=True, kw_only=True):
@@ -257,6 +272,9 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         tuple[Server, ...],
         _described("Programs that a run starts before its first call and ends after its last one."),
     ] = ()
+    tracing: Annotated[
+        Tracing, _described("How the run listens to what systems under test report of their work.")
+    ] = Tracing()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
     baseline: Annotated[
         Baseline | None, _described("What every run is compared with unless `--against` says otherwise.")

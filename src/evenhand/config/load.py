@@ -127,6 +127,7 @@ class _Loading:
             prompts=parts.prompts,
             cases=reading.cases,
             tools=written.tools,
+            tracing=written.tracing,
             servers=written.servers,
             env=env,
             runner=written.runner,
@@ -134,6 +135,7 @@ class _Loading:
             baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
+            has_repeats=reading.has_repeats,
             has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
@@ -179,6 +181,7 @@ class _Loading:
             defaults=parts.defaults,
             defaults_place=root.inside("defaults"),
             engine=self.engine,
+            traces=written.tracing.enabled,
         )
         reading = CasePass(builder, checker, self.findings)
         entries = read_entries(written.tests, root.inside("tests"), self.sandbox)
@@ -244,6 +247,7 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "providers": digest_of(parts.providers, *written.servers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
         "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
+        "tools": digest_of(written.tools),
         "grader": digest_of(parts.graders),
         "env": digest_of(env),
     }

@@ -38,6 +38,12 @@ class HttpRequest(NamedTuple):
     headers: Mapping[str, str] = {}
     body: bytes | None = None
 
+    def carrying(self, traceparent: str | None) -> HttpRequest:
+        """The call with a W3C trace context, where there is one and the call has none of its own."""
+        if traceparent is None or any(name.lower() == "traceparent" for name in self.headers):
+            return self
+        return self._replace(headers={**self.headers, "traceparent": traceparent})
+
 
 class HttpReply(NamedTuple):
     """What came back; the names of headers are in lower case."""

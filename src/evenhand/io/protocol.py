@@ -37,7 +37,8 @@ def envelope(kind: str, *, id: int | None = None) -> dict[str, Any]:
 def provider_document(request: Request, *, id: int | None = None) -> bytes:
     """The question to a program under test, as one line of JSON without a line end.
 
-    `prompt` is absent where the case has none, `tools` where the suite offers none.
+    `prompt` is absent where the case has none, `tools` where the suite offers none, `traceparent` where the run
+    traces nothing.
     """
     document = envelope("provider", id=id)
     if request.text is not None:
@@ -49,6 +50,8 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
     document["test"] = request.test
     if request.tools:
         document["tools"] = request.tools
+    if request.traceparent is not None:
+        document["traceparent"] = request.traceparent
     return encoded(document)
 
 

@@ -72,6 +72,8 @@ class Assertion(
     """Whether an answer from the cache would make the verdict meaningless."""
     needs_tool_calls: ClassVar[bool] = False
     """Whether the verdict needs a provider that reports tool calls."""
+    needs_trace: ClassVar[bool] = False
+    """Whether the verdict is about what the system under test reported of its work."""
     reads_vars: ClassVar[bool] = False
     """Whether the verdict may depend on any of the case's vars, as that of a script."""
     scores_freely: ClassVar[bool] = False

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evenhand.model.trace import Trace
+
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with text keys."""
 
@@ -98,6 +100,8 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     test: TestInfo
     repeat: int = 0
     answer_form: AnswerForm | None = None
+    traceparent: str | None = None
+    """The W3C trace context of this attempt, for the system under test to continue; None where nothing is traced."""
 
     @property
     def prompt(self) -> str:
@@ -142,3 +146,5 @@ class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_default
     log_probs: Json = None
     cached: bool = False
     attempts: int = 1
+    trace: Trace | None = None
+    """What the system under test did meanwhile, where the run traces it."""

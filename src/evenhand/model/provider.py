@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Protocol
 import msgspec
 
 from evenhand.errors import Problem
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.quota import Quota
 from evenhand.registry import Registry
 from evenhand.template import Engine
@@ -85,6 +85,10 @@ class Provider(
         bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
     ] = False
 
+    beside_the_question: ClassVar[frozenset[str]] = frozenset(
+        {"label", "fallback", "fallback_only", "rate_limit", "pricing"}
+    )
+    """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price."""
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
     takes_images: ClassVar[bool] = False
@@ -104,6 +108,14 @@ class Provider(
         of them in.
         """
         return None
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost in US dollars; None where the declaration does not tell."""
+        return None
+
+    def answer_tokens(self, expected: int) -> int:
+        """The tokens that an answer may have, where so many are expected of one."""
+        return expected
 
     @property
     def credentials(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import msgspec
 from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
+from evenhand.model.trace import Trace
 
 T = TypeVar("T")
 
@@ -91,6 +92,15 @@ class FallbackAttempt(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_
     cost_usd: float | None = None
 
 
+class RepeatDecision(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """How repeating a case until it was decided ended: `passing`, `failing` or `undecided`."""
+
+    verdict: str
+    passed: int
+    failed: int
+    calls_saved: int = 0
+
+
 class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """Everything learned from one cell: exactly one per cell, whatever happens."""
 
@@ -130,10 +140,17 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     cached: bool = stated(False)
     request: Json = None
     raw: Json = None
+    log_probs: Json = None
     metadata: Json = None
+    trace: Trace | None = None
+    """What the system under test did during the call that ended the cell, where the run traces it."""
     prompt_digest: str | None = None
     provider_digest: str | None = None
     assert_digest: str | None = None
+    repeats: int = 1
+    """How many cells ask this question in the run; 0 where that is decided while it runs, on all but the last."""
+    decision: RepeatDecision | None = None
+    """What the repeats have shown, on the last of those that were repeated until they were decided."""
     unchecked: bool = False
     """Whether nothing was judged: no assertion, all skipped, or only budgets that nobody could enforce."""
 
@@ -160,6 +177,50 @@ class LimitHistory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     cut_count: int
     cuts: tuple[LimitCut, ...] = ()
     """The first cuts; `cut_count` says how many there were."""
+
+
+class FlakyCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A question that was answered rightly in some repeats and wrongly in others, with its pass rate's 95 % bounds."""
+
+    provider_id: str
+    prompt_id: str | None = None
+    test_id: str
+    passed: int
+    judged: int
+    low: float
+    high: float
+
+
+class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What repeats showed. A *case* here is one question to one provider, of which at least one repeat was judged.
+
+    `pass_at_k` is the chance that at least one of k repeats passes, `pass_hat_k` that all of them do: unbiased means
+    over the cases with at least k judged repeats, whose number is in `cases_at_k`. `calls_saved` are the repeats that
+    were not needed, because their cases were decided before.
+    """
+
+    cases: int = 0
+    flaky: int = 0
+    flaky_cases: tuple[FlakyCase, ...] = ()
+    """Those of the flaky cases that are nearest to passing half the time."""
+    pass_at_k: dict[str, float] = {}
+    pass_hat_k: dict[str, float] = {}
+    cases_at_k: dict[str, int] = {}
+    passing: int = 0
+    failing: int = 0
+    undecided: int = 0
+    calls_saved: int = 0
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a run with a limit on its cost spent, in US dollars, graders included."""
+
+    max_cost_usd: float
+    spent_usd: float = stated(0.0)
+    is_reached: bool = stated(False)
+    """Whether the run ended before its last cell, since that could have cost more than the limit."""
+    unpriced_answers: int = 0
+    """Answers whose cost nobody told; the limit does not hold them."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -208,6 +269,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     latency_ms_p50: float | None = None
     latency_ms_p95: float | None = None
     wall_ms: float | None = None
+    repeats: RepeatSummary | None = None
+    """What repeats showed; None where no question was asked twice."""
 
 
 class Git(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -225,6 +288,8 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     filters: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
+    repeat: int | None = None
+    """How often every question was asked, whatever the suite says."""
     failed_of: str | None = None
     """The run whose failed and errored cells were asked for."""
 
@@ -236,7 +301,7 @@ class RunStatus(enum.StrEnum):
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped"
-    """Ended early by `--fail-fast` or `--max-failures`."""
+    """Ended early by `--fail-fast`, `--max-failures` or `--max-cost`."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -261,8 +326,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     planned_cells: int | None = None
     limits: tuple[LimitHistory, ...] = ()
     """Providers that turned calls away, and how the limit on calls to them was adapted."""
+    spending: Spending | None = None
+    """Of a run with a limit on its cost."""
     summary: Summary = Summary()
     exit_code: int | None = None
+    origin: str | None = None
+    """The run whose stored answers this one judged again; None where the answers were asked for."""
     baseline: str | None = None
     """What the run was to be compared with, as it was asked for."""
     baseline_note: str | None = None

@@ -56,6 +56,12 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             description="Send fewer calls at once to a provider that turns calls away, until it copes again."
         ),
     ] = True
+    max_cost_usd: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(
+            description="US dollars that a run may cost, graders included; it ends before it would cost more."
+        ),
+    ] = None
     timeout_ms: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="Time for one call; by default the provider's own limit."),
@@ -101,6 +107,49 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Mapping[str, str], Meta(description="Environment variables for it, beside those that are set.")
     ] = {}
     timeout_ms: Annotated[float, Meta(gt=0, description="Time until it must listen.")] = 30_000
+
+
+MAX_SPANS = 100_000
+
+
+class Tracing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a run listens to what systems under test report of their work."""
+
+    enabled: Annotated[
+        bool,
+        Meta(description="Receive spans over OTLP/HTTP on loopback, and hand every call a `traceparent`."),
+    ] = False
+    port: Annotated[
+        int,
+        Meta(ge=0, le=65_535, description="Port of the receiver; 0 for one that is free."),
+    ] = 0
+    wait_ms: Annotated[
+        float,
+        Meta(ge=0, le=600_000, description="Longest wait for spans that come after the answer."),
+    ] = 2_000
+    max_spans: Annotated[
+        int,
+        Meta(ge=1, le=MAX_SPANS, description="Spans of one call that are kept; further ones are counted."),
+    ] = 1_000
+
+
+class Repeat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How often a case is asked."""
+
+    max: Annotated[
+        int, Meta(ge=1, le=MAX_REPEAT, description="Repeats, or with `until_decided` the most of them.")
+    ]
+    until_decided: Annotated[
+        bool,
+        Meta(description="End as soon as a sequential test shows whether the case passes often enough."),
+    ] = False
+    alpha: Annotated[
+        float, Meta(gt=0, lt=1, description="Chance of a wrong decision that the test accepts for the case.")
+    ] = 0.05
+    pass_rate: Annotated[
+        float,
+        Meta(gt=0, lt=1, description="Share of passes that the case must be shown to lie above or below."),
+    ] = 0.5
 
 
 class ToolCallTemplate(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +201,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expect_fail: str | None = None
     """Why the case is expected to fail; empty text where no reason is given, None where it must pass."""
     cache_salt: str | None = None
+    repeat: Repeat | None = None
     location: Location | None = None
 
 
@@ -182,6 +232,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     servers: tuple[Server, ...] = ()
     """What a run starts before its first call and ends after its last one."""
+    tracing: Tracing = Tracing()
     env: Mapping[str, str] = {}
     """The environment variables that templates may see, with their values at load."""
     runner: Runner = Runner()
@@ -190,6 +241,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
+    has_repeats: bool = True
+    """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True
     """Whether any case may hold a graded assertion; False saves looking for one."""
     warnings: tuple[Problem, ...] = ()

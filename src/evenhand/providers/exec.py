@@ -17,6 +17,7 @@ from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
 from evenhand.providers.persistent import PersistentSession
 from evenhand.text.excerpt import quoted
+from evenhand.traces.environment import TRACEPARENT
 
 Meta = msgspec.Meta
 
@@ -123,7 +124,7 @@ class ExecSession:
         """Start the program, put the question, read the answer. Raises `ProviderError`."""
         document = provider_document(self._images.filled(request))
         try:
-            finished = await run_process(self._command, document, timeout_ms=self._timeout_ms)
+            finished = await run_process(self._command_for(request), document, timeout_ms=self._timeout_ms)
         except ProcessFailed as failed:
             details = written(b"", failed.stderr)
             raise ProviderError(
@@ -135,6 +136,11 @@ class ExecSession:
                 message, ErrorClass.EXEC_FAILED, details=written(finished.stdout, finished.stderr)
             )
         return read_provider_reply(finished.stdout, stderr=finished.stderr)
+
+    def _command_for(self, request: Request) -> Command:
+        if request.traceparent is None:
+            return self._command
+        return self._command._replace(env={**(self._command.env or {}), TRACEPARENT: request.traceparent})
 
     async def close(self) -> None:
         """Nothing stays open between calls."""

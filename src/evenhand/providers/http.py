@@ -234,7 +234,7 @@ class HttpSession:
             call = self._provider.encode(request, self._engine, self._env)
         except TemplateError as error:
             raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
-        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
         for quota in quotas_in(reply.headers, time.time()):
             self._tell_quota(quota)
         return self._provider.decode(reply, self._engine)

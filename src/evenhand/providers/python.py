@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -20,6 +21,7 @@ from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_detail
 from evenhand.model.exchange import Message, Request, Response, ToolCall
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
 from evenhand.text.plain_json import NotPlain, plain_json
+from evenhand.traces.propagation import awaited, carried, carried_on
 
 Meta = msgspec.Meta
 
@@ -117,9 +119,15 @@ class PythonSession:
     async def _call(self, function: Callable[[Any], Any], request: Request) -> Any:
         try:
             if self._is_async:
+                if request.traceparent is not None:
+                    return await self._loop.call(carried_on(function), request)
                 return await self._loop.call(function, request)
+            if request.traceparent is not None:
+                function = carried(function)
             returned = await self._threads.call(function, request)
-            return await self._loop.call(_itself, returned) if inspect.isawaitable(returned) else returned
+            if not inspect.isawaitable(returned):
+                return returned
+            return await self._loop.call(partial(awaited, traceparent=request.traceparent), returned)
         except TooManyStuck:
             message = (
                 f"{self._target} was not called: {MAX_STUCK} earlier calls still run after their time was up, and "
@@ -159,10 +167,6 @@ class PythonSession:
         return ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=traceback_details(error))
 
 
-async def _itself(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable
-
-
 def _is_async(function: Callable[[Any], Any]) -> bool:
     called = getattr(type(function), "__call__", None)  # noqa: B004  (the method is looked at, not whether it is there)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
@@ -198,6 +202,7 @@ def _own_copy(request: Request) -> Request:
         tools=request.tools,
         test=request.test,
         repeat=request.repeat,
+        traceparent=request.traceparent,
     )
 
 

@@ -25,7 +25,7 @@ from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
 from evenhand.providers.key_ring import KeyRing
@@ -61,6 +61,9 @@ class Overlay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Every value of the overlay, by its place."""
         parts = {"query": self.query, "headers": self.headers, "body": self.body}
         return {(part, name): value for part, values in parts.items() for name, value in values.items()}
+
+
+_TOKEN_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 class VendorProvider(Provider, frozen=True, kw_only=True):
@@ -103,6 +106,15 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
     own_auth: ClassVar[Auth] = "bearer"
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_prompt: ClassVar[bool] = True
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost by the model's rates."""
+        return cost_usd(usage, rates_of(self.model, self.pricing))
+
+    def answer_tokens(self, expected: int) -> int:
+        """The tokens that an answer may have: no more than the parameters allow."""
+        limits = [self.params.get(name) for name in _TOKEN_LIMITS]
+        return min([expected, *(limit for limit in limits if type(limit) is int and limit > 0)])
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -198,7 +210,7 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
         except (KeyError, IndexError, TypeError, AttributeError) as fault:
             message = f"the answer is not of the form of this API: {type(fault).__name__} {fault}"
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=answer) from None
-        cost = cost_usd(response.usage, rates_of(self.model, self.pricing))
+        cost = None if response.usage is None else self.cost_of(response.usage)
         return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
 
 
@@ -255,7 +267,7 @@ class VendorSession:
 
     async def _exchanged(self, request: Request, access: Access) -> Response:
         call = self._provider.encode(request, access)
-        reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
         if len(self._keys) == 1:  # what is left of one key says nothing of the others
             for quota in quotas_in(reply.headers, time.time()):
                 self._tell_quota(quota)

@@ -14,6 +14,7 @@ from evenhand.report.labels import asked_with, is_repeated, kind_label, output_t
 from evenhand.report.members import shown
 from evenhand.report.screen import Screen
 from evenhand.report.table import assertions
+from evenhand.report.trace_tree import trace_tree
 
 MAX_MEMBERS = 100
 """Members of one group that are listed."""
@@ -113,6 +114,8 @@ def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:
         yield "output", output_text(case) or "(empty)"
     if case.tool_calls:
         yield "tool calls", "\n".join(f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls)
+    if case.trace is not None:
+        yield "trace", trace_tree(case.trace)
     for result in case.asserts:
         yield from _evidence(result)
     if case.error_details is not None:

@@ -10,7 +10,7 @@ import msgspec
 from evenhand.analysis.named_means import MAX_NAME_LENGTH, MAX_NAMES
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
 from evenhand.model.comparison import GateVerdict
-from evenhand.model.result import Run, RunStatus, Summary
+from evenhand.model.result import FlakyCase, Run, RunStatus, Spending, Summary
 
 
 class Headline(msgspec.Struct, frozen=True):
@@ -30,6 +30,8 @@ def headline(run: Run) -> Headline:
         return Headline("PASSED", good=True)
     if run.exit_code == ExitCode.FAILED:
         return Headline("FAILED", good=False)
+    if run.spending is not None and run.spending.is_reached:
+        return Headline("STOPPED", good=False, explanation=_too_dear(run, run.spending))
     if run.exit_code == ExitCode.INTERRUPTED:
         return Headline("INTERRUPTED", good=False, explanation="what was finished is kept")
     if run.exit_code == ExitCode.SUITE and _is_inconclusive(run):
@@ -40,6 +42,13 @@ def headline(run: Run) -> Headline:
         return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
     return Headline(
         "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
+    )
+
+
+def _too_dear(run: Run, spending: Spending) -> str:
+    return (
+        f"{dollars(spending.spent_usd)} of {dollars(spending.max_cost_usd)} are spent, and a further cell could cost "
+        f"more than is left; go on with `evenhand run --resume-run {run.run_id} --max-cost` and a higher limit"
     )
 
 
@@ -93,6 +102,35 @@ def rate(summary: Summary) -> str:
     return f"{text}, over {counted(summary.judged, 'judged case')}; {summary.errored:,} errored"
 
 
+def repeat_lines(summary: Summary) -> list[str]:
+    """What repeats showed; nothing where no question was asked twice."""
+    repeats = summary.repeats
+    if repeats is None:
+        return []
+    common = [k for k, cases in repeats.cases_at_k.items() if int(k) > 1 and 2 * cases >= repeats.cases]
+    lines = []
+    if common:
+        k = max(common, key=int)
+        any_of, all_of = percent(repeats.pass_at_k[k]), percent(repeats.pass_hat_k[k])
+        lines.append(f"of {k} repeats: at least one passes {any_of} (pass@{k}), all pass {all_of} (pass^{k})")
+    if repeats.passing or repeats.failing or repeats.undecided:
+        lines.append(
+            f"repeated until decided: {repeats.passing:,} passing, {repeats.failing:,} failing, "
+            f"{repeats.undecided:,} undecided; {counted(repeats.calls_saved, 'call')} saved"
+        )
+    if repeats.flaky:
+        names = "; ".join(_flaky(case) for case in repeats.flaky_cases[:5])
+        more = f" and {repeats.flaky - 5:,} more" if repeats.flaky > 5 else ""
+        lines.append(f"{counted(repeats.flaky, 'flaky case')}: {names}{more}")
+    return lines
+
+
+def _flaky(case: FlakyCase) -> str:
+    asked = " · ".join(filter(None, (case.provider_id, case.prompt_id)))
+    interval = f"{percent(case.low)} to {percent(case.high)}"
+    return f"{case.test_id} [{asked}] passed {case.passed:,} of {case.judged:,} ({interval})"
+
+
 def effort(summary: Summary) -> list[str]:
     """Time, calls, tokens and money, as far as they are known."""
     parts = []
@@ -115,7 +153,7 @@ def notes(run: Run) -> list[str]:
     """What a reader must know before trusting the figures."""
     summary = run.summary
     found = []
-    if run.status is RunStatus.STOPPED:
+    if run.status is RunStatus.STOPPED and not (run.spending and run.spending.is_reached):
         found.append("the run was ended early by its limit on failures")
     if run.planned_cells is not None and summary.total < run.planned_cells:
         found.append(f"{summary.total:,} of {counted(run.planned_cells, 'planned cell')} ran")
@@ -126,6 +164,9 @@ def notes(run: Run) -> list[str]:
     )
     if summary.fallback_cases:
         found.append(f"{counted(summary.fallback_cases, 'judged case')} answered by a fallback")
+    if run.spending and run.spending.unpriced_answers:
+        count = counted(run.spending.unpriced_answers, "answer")
+        found.append(f"{count} came without a cost, so that the limit on the run's cost does not hold them")
     if summary.unenforced_budgets:
         found.append(
             f"{counted(summary.unenforced_budgets, 'budget')} could not be enforced: "

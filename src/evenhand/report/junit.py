@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.comparison import run_lines
+from evenhand.report.figures import repeat_lines
 from evenhand.report.formats import Cases
 from evenhand.report.labels import is_repeated, kind_label, output_text, prompt_text, unique_name
 from evenhand.report.members import members
@@ -65,6 +66,8 @@ def _run_properties(run: Run) -> Iterator[tuple[str, object]]:
     yield "unchecked", run.summary.unchecked or None
     yield "cost_usd", run.summary.cost_usd
     yield "baseline", run.baseline
+    for line in repeat_lines(run.summary):
+        yield "repeats", line
     for line in run_lines(run):
         yield "comparison", line
 

@@ -23,6 +23,7 @@ from evenhand.report.figures import (
     plain_score,
     rate,
     remedy,
+    repeat_lines,
     tallies,
 )
 from evenhand.report.findings import Clipped, Group, find
@@ -62,7 +63,7 @@ def _figures(run: Run, explanation: str) -> Iterator[str]:
     summary = run.summary
     yield ", ".join(f"{count:,} {what}" for what, count in tallies(summary))
     yield from filter(None, (explanation, rate(summary)))
-    yield from map(plain, run_lines(run))
+    yield from map(plain, [*repeat_lines(summary), *run_lines(run)])
     yield from filter(None, ("; ".join(effort(summary)),))
     if summary.unchecked:
         yield f"{counted(summary.unchecked, 'cell')} unchecked: nothing was judged there"

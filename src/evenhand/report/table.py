@@ -19,6 +19,7 @@ from evenhand.report.figures import (
     plain_score,
     rate,
     remedy,
+    repeat_lines,
     tallies,
 )
 from evenhand.report.findings import MAX_CELLS, Group, find, group_of, unchecked
@@ -229,7 +230,13 @@ def _footer(screen: Screen, run: Run, page: Page) -> None:
     screen.line((verdict.word, "bold green" if verdict.good else "bold red"), "  ", *counts[:8])
     if counts[8:]:
         screen.line(" " * (len(verdict.word) + 2), *counts[9:])
-    for text in (verdict.explanation, rate(run.summary), *run_lines(run), "; ".join(effort(run.summary))):
+    for text in (
+        verdict.explanation,
+        rate(run.summary),
+        *repeat_lines(run.summary),
+        *run_lines(run),
+        "; ".join(effort(run.summary)),
+    ):
         if text:
             screen.paragraph("", text, max_lines=3)
     stored = f"{run.run_id} in {page.stored_in}" if page.stored_in else run.run_id

@@ -5,45 +5,66 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.exchange import Request, Response
+from evenhand.model.trace import Trace
 from evenhand.run.line import Line
 from evenhand.run.retry import wait_ms
 from evenhand.run.services import Services
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Watch
 
 
 class CallFailed(Exception):
     """A call that brought no response after all its attempts."""
 
-    def __init__(self, error: ProviderError, attempts: int) -> None:
+    def __init__(self, error: ProviderError, attempts: int, trace: Trace | None = None) -> None:
         super().__init__(error.message)
         self.error = error
         self.attempts = attempts
+        self.trace = trace
+        """What had come of the last attempt's spans."""
 
 
 async def call(line: Line, request: Request, services: Services, *, timeout_ms: float | None) -> Response:
     """The provider's response, with the latency of the attempt that succeeded and the number of attempts.
 
-    `timeout_ms` bounds each attempt. Raises `CallFailed` when an error is final or the attempts are used up.
+    `timeout_ms` bounds each attempt. Where the provider is traced, each attempt carries a trace of its own, and the
+    response that of the attempt that answered. Raises `CallFailed` when an error is final or the attempts are used up.
     """
     retries = services.suite.runner.retries
     attempt = 0
+    watch: Watch | None = None
     while True:
         attempt += 1
         try:
-            response = await _ask(line, request, timeout_ms)
+            if line.traces is None:
+                response = await _ask(line, request, timeout_ms)
+            else:
+                with line.traces.watch() as watch:
+                    response = await _watched(line, watch, request, timeout_ms)
         except _Refused as refused:
             raise CallFailed(refused.error, attempt - 1) from None
         except ProviderError as error:
             wait = wait_ms(retries, attempt, error, services.random_share)
             if wait is None:
-                raise CallFailed(_final(error, attempt, services), attempt) from None
+                trace = None if watch is None else watch.trace()
+                raise CallFailed(_final(error, attempt, services), attempt, trace) from None
             await services.clock.sleep(wait / 1_000)
             continue
         return response if attempt == 1 else msgspec.structs.replace(response, attempts=attempt)
+
+
+async def _watched(line: Line, watch: Watch, request: Request, timeout_ms: float | None) -> Response:
+    """One attempt with a trace of its own. The wait for late spans is nobody's turn and no part of the latency."""
+    asked = msgspec.structs.replace(request, traceparent=watch.traceparent)
+    response = await _ask(line, asked, timeout_ms)
+    return msgspec.structs.replace(response, trace=await watch.settled())
 
 
 def _final(error: ProviderError, attempt: int, services: Services) -> ProviderError:

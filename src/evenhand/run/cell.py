@@ -18,6 +18,7 @@ from evenhand.model.exchange import Json, Request
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
+from evenhand.model.trace import Trace
 from evenhand.run.call import CallFailed, call
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
@@ -25,6 +26,7 @@ from evenhand.run.grading import grade_with
 from evenhand.run.groups import result_of
 from evenhand.run.plan import Cell, fallback_chain
 from evenhand.run.render import render_request
+from evenhand.run.rescore import stored_answer
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.template import order_vars, render_scope
@@ -46,7 +48,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
         async with limit:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
-        progress.attempts = failure.attempts
+        progress.attempts, progress.trace = failure.attempts, failure.trace
         if isinstance(failure, NobodyAnswered):
             progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
@@ -65,12 +67,13 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "vars")
+    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "trace", "vars")
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
         self.attempts = 0
+        self.trace: Trace | None = None
         self.answered_by: str | None = None
         self.fallback_attempts: tuple[FallbackAttempt, ...] = ()
 
@@ -82,7 +85,11 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
     provider, timeout_ms = cell.provider, suite.runner.timeout_ms
-    if provider.fallback and (chain := fallback_chain(suite, case, provider)):
+    if cell.stored is not None:
+        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
+        if provider is not cell.provider:
+            progress.answered_by = provider.id
+    elif provider.fallback and (chain := fallback_chain(suite, case, provider)):
         answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
         response, progress.fallback_attempts = answer.response, answer.attempts
         if answer.provider is not provider:
@@ -150,7 +157,9 @@ def _judged(
         attempts=response.attempts,
         cached=response.cached,
         raw=response.raw,
+        log_probs=response.log_probs,
         metadata=response.metadata,
+        trace=response.trace,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
         **_asked(cell, services, progress, started),
     )
@@ -165,6 +174,7 @@ def _unanswered(
         error_class=error.error_class,
         error_details=error.details,
         attempts=progress.attempts,
+        trace=progress.trace,
         **_asked(cell, services, progress, started),
     )
 
@@ -176,6 +186,7 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
         "cell": cell.key,
         "index": cell.index,
         "case_key": cell.case_key,
+        "repeats": cell.repeats,
         "name": case.description or case.id,
         "tags": case.tags,
         "location": str(case.location) if case.location else None,

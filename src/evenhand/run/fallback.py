@@ -40,7 +40,7 @@ class NobodyAnswered(CallFailed):
     """The failure of the cell's own provider, with the fallbacks that did no better."""
 
     def __init__(self, failure: CallFailed, fallback_attempts: tuple[FallbackAttempt, ...]) -> None:
-        super().__init__(failure.error, failure.attempts)
+        super().__init__(failure.error, failure.attempts, failure.trace)
         self.fallback_attempts = fallback_attempts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.clock import Clock
@@ -14,6 +14,9 @@ from evenhand.model.result import LimitHistory
 from evenhand.run.limiter import RateLimiter
 from evenhand.run.tokens import estimated_tokens
 from evenhand.run.window import Window
+
+if TYPE_CHECKING:
+    from evenhand.traces.collector import Collector
 
 log = logging.getLogger("evenhand")
 
@@ -35,12 +38,21 @@ class Line:
     """
 
     def __init__(
-        self, provider: Provider, *, concurrency: int, rate: RateLimit | None, adapts: bool, clock: Clock
+        self,
+        provider: Provider,
+        *,
+        concurrency: int,
+        rate: RateLimit | None,
+        adapts: bool,
+        clock: Clock,
+        traces: Collector | None = None,
     ) -> None:
         self.name = provider.name
         self.provider = provider
         self.session: Session
         """Set by whoever opens the provider; sessions tell the line what is left of quotas."""
+        self.traces = traces
+        """What collects the spans of calls; None where they are not traced."""
         at_once = provider.calls_at_once
         ceiling = concurrency if at_once is None else min(at_once, concurrency)
         self.window = Window(ceiling, clock, adapts=adapts)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
-from evenhand.model.result import CaseResult
+import msgspec
+
+from evenhand.model.result import CaseResult, RepeatDecision
 from evenhand.run.cell import run_cell
-from evenhand.run.plan import Cell, Plan
+from evenhand.run.plan import Cell, Plan, Tally
 from evenhand.run.services import Services
 
 Consume = Callable[[CaseResult], bool]
@@ -40,10 +42,11 @@ class LocalExecutor:
         stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for _ in range(self.concurrency):
-                group.create_task(_work(cells, services, consume, stop, keep_up))
+                group.create_task(_work(plan, cells, services, consume, stop, keep_up))
 
 
 async def _work(
+    plan: Plan,
     cells: Iterator[Cell],
     services: Services,
     consume: Consume,
@@ -51,9 +54,58 @@ async def _work(
     keep_up: Callable[[], Awaitable[None]] | None,
 ) -> None:
     for count, cell in enumerate(cells, start=1):
-        if not consume(await run_cell(cell, services)):
-            stop.set()
+        if cell.tally is not None:
+            await _until_decided(plan, cell, services, consume, stop)
+        else:
+            result = await _run_within_budget(cell, services, stop)
+            if result is not None and not consume(result):
+                stop.set()
         if stop.is_set():
             return
         if count % YIELD_EVERY == 0:
             await (keep_up() if keep_up else asyncio.sleep(0))
+
+
+async def _run_within_budget(cell: Cell, services: Services, stop: asyncio.Event) -> CaseResult | None:
+    """The result of a cell; None where the budget has no room for it or the run has ended meanwhile."""
+    budget = services.budget
+    if budget is not None and not await budget.admits(cell):
+        stop.set()
+    if stop.is_set():
+        return None
+    result = await run_cell(cell, services)
+    if budget is not None:
+        budget.settle(cell, result)
+    return result
+
+
+async def _until_decided(
+    plan: Plan, cell: Cell, services: Services, consume: Consume, stop: asyncio.Event
+) -> None:
+    """Repeat one case until it is decided; its last result says what was found."""
+    following: Cell | None = cell
+    while following is not None and following.tally is not None and not stop.is_set():
+        result = await _run_within_budget(following, services, stop)
+        if result is None:
+            return
+        tally = following.tally.with_result(result)
+        following = plan.following(following, tally)
+        if following is None:
+            result = _decided(result, tally)
+        if not consume(result):
+            stop.set()
+        await asyncio.sleep(0)
+
+
+def _decided(result: CaseResult, tally: Tally) -> CaseResult:
+    asked = result.cell.repeat + 1
+    return msgspec.structs.replace(
+        result,
+        repeats=asked,
+        decision=RepeatDecision(
+            verdict=tally.verdict.value,
+            passed=tally.passed,
+            failed=tally.failed,
+            calls_saved=tally.rule.max - asked,
+        ),
+    )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
+from evenhand.analysis.sequential import Decision, decide
 from evenhand.errors import UsageError
 from evenhand.model.assertion import walk
 from evenhand.model.provider import Provider
-from evenhand.model.result import CellKey, Filters
-from evenhand.model.suite import Case, Prompt, Suite
+from evenhand.model.result import CaseResult, CaseStatus, CellKey, Filters
+from evenhand.model.suite import Case, Prompt, Repeat, Suite
 from evenhand.registry import nearest
 from evenhand.text.glob import matches_glob
 
@@ -27,6 +28,56 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
     prompt: Prompt | None
     key: CellKey
     case_key: str
+    repeats: int = 1
+    """How many cells ask this question; 0 where that is decided while they run."""
+    tally: Tally | None = None
+    stored: Stored | None = None
+    """Where an answer is judged anew instead of asked for: what there is of it."""
+    """What the repeats before it have shown, where they end as soon as the case is decided."""
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What a run before this one has of a cell: its answer, to be judged anew, or why there is none to judge."""
+
+    result: CaseResult | None
+    missing: str = ""
+    """Why there is no answer, where `result` is None."""
+
+
+class Tally(msgspec.Struct, frozen=True, gc=False):
+    """Passes and failures of a case that is repeated until it is decided."""
+
+    rule: Repeat
+    passed: int = 0
+    failed: int = 0
+
+    @property
+    def verdict(self) -> Decision:
+        """What they show."""
+        return decide(self.passed, self.failed, pass_rate=self.rule.pass_rate, alpha=self.rule.alpha)
+
+    def with_result(self, result: CaseResult) -> Tally:
+        """The tally with one more repeat; one of which nothing was learned counts for neither side."""
+        if result.unchecked or result.status not in _JUDGED:
+            return self
+        passes = result.status in _PASSING
+        return msgspec.structs.replace(self, passed=self.passed + passes, failed=self.failed + (not passes))
+
+
+_PASSING = (CaseStatus.PASS, CaseStatus.XPASS)
+_JUDGED = (*_PASSING, CaseStatus.FAIL, CaseStatus.XFAIL)
+_ONCE = Repeat(max=1)
+
+
+class Known(NamedTuple):
+    """The case keys of the results that a run to resume has: all of them, and of those the right and wrong ones."""
+
+    finished: Collection[str] = ()
+    passed: Collection[str] = ()
+    failed: Collection[str] = ()
+
+
+NOTHING_KNOWN = Known()
 
 
 class Plan:
@@ -35,28 +86,35 @@ class Plan:
     A case's providers, prompts and repeats stand together, so that a suite larger than memory streams.
     """
 
+    calls_providers: ClassVar[bool] = True
+    """Whether its cells ask the systems under test."""
+    origin: str | None = None
+    """The run whose stored answers are judged again."""
+
     def __init__(
         self,
         suite: Suite,
         filters: Filters = Filters(),
         *,
-        repeat: int = 1,
+        repeat: int | None = None,
         only_keys: Collection[str] | None = None,
-        without_keys: Collection[str] = (),
+        known: Known = NOTHING_KNOWN,
     ) -> None:
-        """`only_keys` and `without_keys` hold case keys: the failed cells of a run, the finished ones to resume after.
+        """`repeat` is how often every question is asked, whatever its case says. `only_keys` are the case keys of the
+        failed cells of a run, `known` those of the finished ones to resume after.
 
         Raises `UsageError` for a provider or prompt that the suite does not have.
         """
         self.suite = suite
         self.filters = filters
         self.repeat = repeat
+        self._repeat_all = None if repeat is None else Repeat(max=repeat)
         asked = tuple(provider for provider in suite.providers if not provider.fallback_only)
         _refuse_fallback_only(filters.providers, suite.providers)
         self.providers = _chosen(filters.providers, asked, "provider")
         self.prompts: tuple[Prompt | None, ...] = _chosen(filters.prompts, suite.prompts, "prompt") or (None,)
         self._only_keys = only_keys
-        self._without_keys = without_keys
+        self._known = known
 
     def cases(self) -> Iterator[Case]:
         """The selected cases."""
@@ -72,17 +130,61 @@ class Plan:
                 if not admits(case, provider.id):
                     continue
                 for prompt in self.prompts:
-                    for repeat in range(self.repeat):
+                    prompt_id = prompt.id if prompt else None
+                    rule = self.rule_of(case)
+                    if rule.until_decided:
+                        cell = self._undecided(index, case, provider, prompt, rule)
+                        index += rule.max
+                        if cell is not None:
+                            yield cell
+                        continue
+                    for repeat in range(rule.max):
                         index += 1
                         key = CellKey(
-                            provider_id=provider.id,
-                            prompt_id=prompt.id if prompt else None,
-                            test_id=case.id,
-                            repeat=repeat,
+                            provider_id=provider.id, prompt_id=prompt_id, test_id=case.id, repeat=repeat
                         )
                         case_key = key.digest()
                         if self._wants(case_key):
-                            yield Cell(index, case, provider, prompt, key, case_key)
+                            yield Cell(index, case, provider, prompt, key, case_key, rule.max)
+
+    def rule_of(self, case: Case) -> Repeat:
+        """How often a case is asked."""
+        return self._repeat_all or case.repeat or _ONCE
+
+    def following(self, cell: Cell, tally: Tally) -> Cell | None:
+        """The next repeat of a case after `cell`, with what is known by then; None where the case is done with."""
+        repeat = cell.key.repeat + 1
+        if repeat >= tally.rule.max or tally.verdict is not Decision.UNDECIDED:
+            return None
+        key = msgspec.structs.replace(cell.key, repeat=repeat)
+        return msgspec.structs.replace(
+            cell, index=cell.index + 1, key=key, case_key=key.digest(), tally=tally
+        )
+
+    def _undecided(
+        self, index: int, case: Case, provider: Provider, prompt: Prompt | None, rule: Repeat
+    ) -> Cell | None:
+        """The first repeat that is still to be asked of a case that is repeated until it is decided."""
+        key = CellKey(provider_id=provider.id, prompt_id=prompt.id if prompt else None, test_id=case.id)
+        cell: Cell | None = Cell(index + 1, case, provider, prompt, key, key.digest(), 0, Tally(rule))
+        if self._only_keys is not None and not self._asks_any(key, rule):
+            return None
+        while cell is not None and cell.tally is not None and cell.case_key in self._known.finished:
+            tally = msgspec.structs.replace(
+                cell.tally,
+                passed=cell.tally.passed + (cell.case_key in self._known.passed),
+                failed=cell.tally.failed + (cell.case_key in self._known.failed),
+            )
+            cell = self.following(cell, tally)
+        return cell
+
+    def _asks_any(self, key: CellKey, rule: Repeat) -> bool:
+        only = self._only_keys or ()
+        return any(msgspec.structs.replace(key, repeat=r).digest() in only for r in range(rule.max))
+
+    def opened(self) -> list[Provider]:
+        """The providers that the run must have open."""
+        return [*self.providers, *self.fallbacks()] if self.calls_providers else []
 
     def fallbacks(self) -> list[Provider]:
         """The providers beside those of the cells that may be asked for a selected case, in the suite's order."""
@@ -107,24 +209,31 @@ class Plan:
     def total(self) -> int | None:
         """How many cells the run has, as far as the cases in memory and the number of the others tell.
 
-        None where only reading files through once more could tell; too high where cases in files are not for every
-        provider.
+        None where only reading files through once more, or running, could tell; too high where cases in files are not
+        for every provider.
         """
         cases = self.suite.cases
+        own = self._repeat_all is None and self.suite.has_repeats
         if cases.is_held:
+            if own and any(self.rule_of(case).until_decided for case in self.cases()):
+                return None
             if self._only_keys is not None:
                 return sum(1 for _ in self.cells())
-            asked = sum(admits(case, provider.id) for case in self.cases() for provider in self.providers)
-        elif self.filters.tags or self.filters.filters or self._only_keys is not None:
+            asked = sum(
+                admits(case, provider.id) * self.rule_of(case).max
+                for case in self.cases()
+                for provider in self.providers
+            )
+        elif own or self.filters.tags or self.filters.filters or self._only_keys is not None:
             return None
         else:
-            asked = len(cases) * len(self.providers)
-        return asked * len(self.prompts) * self.repeat - len(self._without_keys)
+            asked = len(cases) * len(self.providers) * (self.repeat or 1)
+        return asked * len(self.prompts) - len(self._known.finished)
 
     def _wants(self, case_key: str) -> bool:
         if self._only_keys is not None and case_key not in self._only_keys:
             return False
-        return case_key not in self._without_keys
+        return case_key not in self._known.finished
 
 
 def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:

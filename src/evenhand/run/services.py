@@ -21,6 +21,7 @@ from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
+from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
@@ -29,6 +30,7 @@ from evenhand.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
     from evenhand.scripts.judge import ScriptJudge
+    from evenhand.traces.collector import Collector
 
 
 class Services:
@@ -43,23 +45,31 @@ class Services:
         grade: Grade | None = None,
         sessions: Mapping[str, Session] | None = None,
         random_share: Callable[[], float] = random.random,
+        budget: Budget | None = None,
+        traces: Collector | None = None,
     ) -> None:
-        """`sessions` replaces the session of a provider by id; tests pass fakes."""
+        """`sessions` replaces the session of a provider by id; tests pass fakes. `budget` limits the run's cost.
+
+        `traces` collects what systems under test report of their calls; graders are not traced.
+        """
         self.suite = suite
         self.clock = clock or SystemClock()
         self.grade = grade
         self.random_share = random_share
+        self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
         self._lines: dict[str, Line] = {}
         self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
+        self._traces = traces
 
     async def __aenter__(self) -> Self:
         for provider in self._providers:
-            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms)
+            self._lines[provider.id] = self._line_to(provider, self.suite.runner.timeout_ms, self._traces)
         return self
 
     async def __aexit__(
@@ -92,7 +102,7 @@ class Services:
             line = self._grader_lines[key] = self._line_to(provider, None)
         return line
 
-    def _line_to(self, provider: Provider, timeout_ms: float | None) -> Line:
+    def _line_to(self, provider: Provider, timeout_ms: float | None, traces: Collector | None = None) -> Line:
         runner = self.suite.runner
         line = Line(
             provider,
@@ -100,6 +110,7 @@ class Services:
             rate=runner.rate_limit,
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
+            traces=traces,
         )
         context = ProviderContext(
             directory=self.suite.directory,
@@ -124,10 +135,20 @@ class Services:
             return "refusal"
         return reason
 
+    def question_digest(self, provider: Provider) -> str:
+        """What in a provider's declaration an answer depends on."""
+        asked = self._asked.get(provider.id)
+        if asked is None or asked[0] is not provider:
+            beside = provider.beside_the_question
+            plain = {f.name: f.default for f in msgspec.structs.fields(provider) if f.name in beside}
+            asked = (provider, self._digests.of(msgspec.structs.replace(provider, **plain)))
+            self._asked[provider.id] = asked
+        return asked[1]
+
     def digests(self, cell: Cell) -> dict[str, str]:
         """What the cell's question and checks were, so that runs can tell which of them changed."""
         digests = {
-            "provider_digest": self._digests.of(cell.provider),
+            "provider_digest": self.question_digest(cell.provider),
             "assert_digest": self._digests.of(cell.case.assertions),
         }
         if cell.prompt is not None:

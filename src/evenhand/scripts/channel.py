@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import select
 import threading
 import time
 from typing import Any
@@ -21,6 +22,10 @@ class Channel:
         self._lock = threading.Lock()
         self._busy = threading.Event()
         threading.Thread(target=self._flush_slow, daemon=True).start()
+
+    def is_idle(self) -> bool:
+        """Whether no batch waits, so that there is time to prepare for the next one."""
+        return not select.select([self._number], [], [], 0)[0]
 
     def receive(self) -> dict[str, Any] | None:
         """The next batch; None where the other side hung up."""

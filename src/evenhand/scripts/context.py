@@ -10,11 +10,12 @@ import msgspec
 
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response
+from evenhand.model.trace import Span, Trace
 from evenhand.template import authored
 from evenhand.text.json_reader import compact_json
 
 FIELDS = frozenset(
-    {"prompt", "vars", "test", "logProbs", "config", "provider", "providerResponse", "metadata"}
+    {"prompt", "vars", "test", "logProbs", "config", "provider", "providerResponse", "metadata", "trace"}
 )
 
 _MENTIONS = re.compile(r"\bcontext\b(?:\s*\??\.\s*(\w+))?")
@@ -56,6 +57,8 @@ def context_document(evidence: Evidence, fields: Iterable[str]) -> dict[str, Any
             document["metadata"] = response.metadata
         elif field == "logProbs" and response.log_probs is not None:
             document["logProbs"] = response.log_probs
+        elif field == "trace" and response.trace is not None:
+            document["trace"] = _trace_document(response.trace)
     return document
 
 
@@ -85,6 +88,26 @@ def _response_document(response: Response) -> dict[str, Any]:
             {"name": call.name, "arguments": call.arguments, **({"id": call.id} if call.id else {})}
             for call in response.tool_calls
         ]
+    return document
+
+
+def _trace_document(trace: Trace) -> dict[str, Any]:
+    return {"traceId": trace.trace_id, "spans": [_span_document(span) for span in trace.spans]}
+
+
+def _span_document(span: Span) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_span_id,
+        "name": span.name,
+        "startTime": span.start_ms,
+        "attributes": span.attributes,
+        "statusCode": span.status_code,
+    }
+    if span.end_ms is not None:
+        document["endTime"] = span.end_ms
+    if span.status_message is not None:
+        document["statusMessage"] = span.status_message
     return document
 
 

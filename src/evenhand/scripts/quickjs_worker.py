@@ -45,7 +45,8 @@ class Realm:
         self.context.set_memory_limit(MEMORY_LIMIT)
         make = self.context.eval(sources["realm.js"])
         values = self.context.eval(sources["values.js"])
-        door = make(values, harden, self.context.eval(sources["extras.js"]) if extras else None)
+        freezing = self.context.eval(sources["harden.js"]) if harden else None
+        door = make(values, freezing, self.context.eval(sources["extras.js"]) if extras else None)
         self.run = door("run")
         self.poll = door("poll")
         self.define = door("define")
@@ -67,17 +68,24 @@ class Worker:
         self._refusals: tuple[type[Exception], ...] = (*self._js_exception, UnicodeError)
         self._channel = channel
         self._sources = {
-            name: _source(name) for name in ("values.js", "source.js", "realm.js", "extras.js", "compiler.js")
+            name: _source(name)
+            for name in ("values.js", "source.js", "realm.js", "harden.js", "extras.js", "compiler.js")
         }
         self._compiler: Any = None
         self._compiled_count = 0
         self._bodies: dict[int, tuple[str, bool, bool]] = {}
         self._failed: dict[int, str] = {}
         self._shared: dict[bool, Realm] = {}
+        self._spare: Realm | None = None
+        """A realm for one script, made while there was nothing else to do."""
+        self._uses_spare = False
 
     def serve(self) -> None:
         """Answer until the other side hangs up."""
         while True:
+            if self._uses_spare and self._spare is None and self._channel.is_idle():
+                self._spare = Realm(self._context_class, self._sources, harden=False, extras=False)
+            self._uses_spare = False
             batch = self._channel.receive()
             if batch is None:
                 return
@@ -135,7 +143,7 @@ class Worker:
         if found is None:
             return '{"unknown":true}'
         body, fresh, extras = found
-        realm = None if fresh else self._shared.get(extras)
+        realm = self._taken_spare() if fresh and not extras else None if fresh else self._shared.get(extras)
         if realm is None or realm.count >= MAX_EVALUATIONS:
             realm = Realm(self._context_class, self._sources, harden=not fresh, extras=extras)
             if not fresh:
@@ -173,6 +181,11 @@ class Worker:
                 self._shared.pop(extras, None)
             return self._broken(str(error))
         return _reply(answer, lines)
+
+    def _taken_spare(self) -> Realm | None:
+        spare, self._spare = self._spare, None
+        self._uses_spare = True
+        return spare
 
     def _settle(self, realm: Realm) -> tuple[str, bool]:
         """The answer of a script that waits for something, and whether it left nothing behind."""

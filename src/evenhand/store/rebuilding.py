@@ -25,7 +25,7 @@ _DIGITS_4300_IN_BITS = 14_284
 _DATA_FIELDS = frozenset(
     {
         *("vars", "prompt", "output", "arguments", "details", "criteria", "parts"),
-        *("error_details", "request", "raw", "metadata", "config_snapshot"),
+        *("error_details", "request", "raw", "log_probs", "metadata", "config_snapshot"),
     }
 )
 """Fields of results and runs that hold any JSON; in every other field a number stays a number."""

@@ -1,14 +1,15 @@
 // The world in which inline code runs in the embedded engine: what the engine has, a few things that it lacks and that
 // are cheap to add, and, for everything else that code written for Node.js may reach for, an error that says so.
 //
-// Evaluates to `(values, harden, extras) => name => function`: the functions by which the worker runs scripts. With
-// `harden`, every built-in object is frozen, so that one realm can serve many scripts. `extras` is what `extras.js`
-// evaluates to, or null for code that mentions nothing of it.
+// Evaluates to `(values, harden, extras) => name => function`: the functions by which the worker runs scripts. `harden`
+// is what `harden.js` evaluates to, for a realm that serves many scripts, or null for one that serves a single one.
+// `extras` is what `extras.js` evaluates to, or null for code that mentions nothing of it.
 (values, harden, extras) => {
   'use strict';
   const { parse, stringify } = JSON;
   const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
   const { freeze } = Object;
+  const { join } = Array.prototype;
   const PromiseClass = Promise;
   const { then } = Promise.prototype;
   const BigIntFunction = BigInt;
@@ -118,99 +119,7 @@
 
   if (extras) extras(world, lacks);
 
-  // --- hardening -----------------------------------------------------------------------------------------------
-
-  // Objects to which code assigns properties of its own under inherited names: an error its `name`, a plain object
-  // used as a table of words the key `constructor`. Frozen data properties would refuse that; accessors let it happen
-  // on the object itself.
-  const ASSIGNED_OVER = [
-    Object.prototype, Function.prototype, Array.prototype, Error.prototype, TypeError.prototype, RangeError.prototype,
-    SyntaxError.prototype, ReferenceError.prototype, EvalError.prototype, URIError.prototype, Promise.prototype,
-    Map.prototype, Set.prototype, Date.prototype, RegExp.prototype,
-  ];
-  const ASSIGNED_NAMES = new SetClass(['constructor', 'name', 'message', 'toString', 'valueOf', 'toJSON']);
-
-  function letAssignOver(owner, key) {
-    const found = getOwnPropertyDescriptor(owner, key);
-    if (!found || !('value' in found) || !found.configurable) return;
-    const { value } = found;
-    defineProperty(owner, key, {
-      get() { return value; },
-      set(assigned) {
-        if (this === owner) throw new TypeErrorClass('built-in objects cannot be changed here');
-        const own = this !== null && typeof this === 'object' || typeof this === 'function'
-          ? getOwnPropertyDescriptor(this, key) : undefined;
-        if (own) this[key] = assigned;
-        else defineProperty(this, key, { value: assigned, writable: true, enumerable: true, configurable: true });
-      },
-      enumerable: found.enumerable,
-      configurable: false,
-    });
-  }
-
-  function hardenAll() {
-    // What runs text as code could declare names that no look at the global object finds, and references to objects
-    // outlive an evaluation. Code that mentions them has a realm of its own.
-    for (const name of ['eval', 'Function', 'WeakRef', 'FinalizationRegistry']) deleteProperty(world, name);
-    for (const made of [function () {}, function* () {}, async function () {}, async function* () {}]) {
-      const kind = getPrototypeOf(made);
-      const { name } = kind.constructor;
-      const refuse = { [name]() { throw new TypeErrorClass('functions cannot be made from text here'); } }[name];
-      defineProperty(kind, 'constructor', { value: refuse, writable: true, enumerable: false, configurable: true });
-    }
-    for (const key of ['stackTraceLimit', 'prepareStackTrace']) {
-      deleteProperty(ErrorClass, key);
-      defineProperty(ErrorClass, key, { value: undefined, writable: false, configurable: false });
-    }
-    for (const owner of ASSIGNED_OVER) {
-      for (const key of ownKeys(owner)) {
-        const isEvery = owner === Object.prototype && key !== '__proto__';
-        if (typeof key === 'string' && (isEvery || apply(setHas, ASSIGNED_NAMES, [key]))) letAssignOver(owner, key);
-      }
-    }
-    const hidden = [
-      function* () {}, async function* () {}, async function () {}, function () {}, () => {}, async () => {},
-      [][Symbol.iterator](), ''[Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](),
-      'x'.matchAll(/x/g), (function* () {})(), (async function* () {})(), [].values().map((item) => item),
-      Iterator.from({ next() {} }), (function () { return arguments; })(),
-    ];
-    const seen = new SetClass();
-    const waiting = [];
-    for (const object of hidden) waiting[waiting.length] = getPrototypeOf(object);
-    for (const key of ownKeys(world)) {
-      const found = getOwnPropertyDescriptor(world, key);
-      if ('value' in found) waiting[waiting.length] = found.value;
-    }
-    while (waiting.length) {
-      const object = waiting[waiting.length - 1];
-      waiting.length -= 1;
-      const isObject = (typeof object === 'object' && object !== null) || typeof object === 'function';
-      if (!isObject || object === world || apply(setHas, seen, [object])) continue;
-      apply(setAdd, seen, [object]);
-      freeze(object);
-      waiting[waiting.length] = getPrototypeOf(object);
-      for (const key of ownKeys(object)) {
-        const found = getOwnPropertyDescriptor(object, key);
-        if ('value' in found) waiting[waiting.length] = found.value;
-        else {
-          waiting[waiting.length] = found.get;
-          waiting[waiting.length] = found.set;
-        }
-      }
-    }
-    for (const key of ownKeys(world)) {
-      const found = getOwnPropertyDescriptor(world, key);
-      if (!found.configurable) continue;
-      if ('value' in found) defineProperty(world, key, { writable: false, configurable: false });
-      else {
-        freeze(found.get);
-        freeze(found.set);
-        defineProperty(world, key, { set: undefined, configurable: false });
-      }
-    }
-  }
-
-  if (harden) hardenAll();
+  if (harden) harden(world);
   const worldParent = getPrototypeOf(world);
   const worldSize = ownKeys(world).length;
   const known = new SetClass(ownKeys(world));
@@ -279,10 +188,15 @@
     return context;
   }
 
+  // The engine keeps long texts that were added up in parts, which cannot leave it; joining makes one piece of them.
+  function answer(letter, text) {
+    return apply(join, [letter, text], ['']);
+  }
+
   function settled(value) {
     if (lacking) return 'L' + lacking;
     try {
-      return 'R' + values.returned(value);
+      return answer('R', values.returned(value));
     } catch (error) {
       return failed(error);
     }
@@ -291,7 +205,7 @@
   function failed(error) {
     if (lacking) return 'L' + lacking;
     if (error instanceof values.TooLarge) return 'B';
-    return 'T' + values.thrown(error);
+    return answer('T', values.thrown(error));
   }
 
   // Run a script. The answer is a letter (R returned, T threw, L lacks, B too large, P not settled yet) and its text.
