@@ -75,7 +75,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 requirements: setup ## lock requirements/ to the newest versions that pyproject.toml and the .in files allow
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(COMPILE) --output-file requirements/dev.txt pyproject.toml requirements/dev.in
-	$(COMPILE) --output-file requirements/models.txt --override requirements/models-without.txt \
+	$(COMPILE) --output-file requirements/models.txt --override requirements/models-without.in \
 		pyproject.toml requirements/models.in
 	$(COMPILE) --output-file requirements/proxy.txt requirements/proxy.in
 
