@@ -10,7 +10,7 @@ PROXY := .venv-proxy
 MODEL_TESTS := -o pythonpath=model_tests -o filterwarnings=default -p no:cacheprovider
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-models test-proxy check lint types docs docs-check requirements bench bench-full clean
+.PHONY: help setup demo browser test test-models test-proxy check lint types docs docs-check requirements bench bench-full clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -33,7 +33,15 @@ $(VENV)/.installed: $(VENV)/.python requirements/dev.txt pyproject.toml
 demo: setup ## run the first example and show its report
 	$(BIN)/evenhand run examples/01-hello
 
-test: setup ## run the whole test suite
+browser: ## install Chromium, which tests of the viewer drive, where it is missing
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	else \
+		echo "tests of the viewer need Chromium; install it (on Debian: apt-get install chromium)" >&2; exit 1; \
+	fi
+
+test: setup browser ## run the whole test suite
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 test-models: $(MODELS)/.installed ## ask a real small model through every provider, and the vendors' clients
