@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.model.calibration import CorrectedRate
 from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
@@ -340,6 +341,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baseline_note: str | None = None
     """Why it was not compared."""
     comparison: Comparison | None = None
+    corrected: CorrectedRate | None = None
+    """The share of judge verdicts that pass, corrected for the judge's errors; None without a calibration of it."""
     gate: GateResult | None = None
     """What the suite's gate made of it; None where the suite has none, or it had nothing to look at."""
 
