@@ -174,7 +174,7 @@ class AnswerCache:
             if self.only:
                 raise CacheUnavailable(self._trouble)
             return None
-        if self.only and not self.path.is_file():
+        if self.only and not self.path.exists():
             return None
         self._reader = connect(self.path, writes=not self.only)
         if not self.only:

@@ -146,6 +146,11 @@ def effort(summary: Summary) -> list[str]:
         parts.append(dollars(summary.cost_usd))
     if summary.grader_cost_usd:
         parts.append(f"{dollars(summary.grader_cost_usd)} for graders")
+    if summary.cache_hits:
+        asked = summary.cache_hits + summary.cache_misses
+        parts.append(f"{summary.cache_hits:,} of {asked:,} answers kept from before")
+    if summary.cache_savings_usd:
+        parts.append(f"{dollars(summary.cache_savings_usd)} saved")
     return parts
 
 
