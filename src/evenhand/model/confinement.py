@@ -29,7 +29,8 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def code_area(self) -> Path:
         """The folder around all code of the suite."""
-        return self.code_roots[-1] if self.code_roots else self.directory.resolve()
+        own = self.directory.resolve()
+        return next((root for root in reversed(self.code_roots) if own.is_relative_to(root)), own)
 
     def holds(self, file: Path) -> bool:
         """Whether code may be loaded from a file."""
