@@ -13,6 +13,7 @@ from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.images import Images
 from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
 from evenhand.io.protocol import PROTOCOL_ENV, provider_document, read_provider_reply, written
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
 from evenhand.providers.persistent import PersistentSession
@@ -70,7 +71,7 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         """How many calls the provider works on at the same time; None for as many as are asked for."""
         return 1 if self.persistent else None
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the options beyond their types."""
         problems = []
         if not self.command[0].strip():
