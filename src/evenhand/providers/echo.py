@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext
 
 
 @PROVIDERS.register
@@ -18,10 +18,16 @@ class Echo(Provider, tag="echo", frozen=True, kw_only=True):
     reports_tool_calls: ClassVar[bool] = False
     reads_vars: ClassVar[bool] = False
     reach: ClassVar[Literal["nothing", "hosts", "anything"]] = "nothing"
+    keeps_answers: ClassVar[bool] = False
+    needs_no_call: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: mirror
   type: echo
 """
+
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """The prompt, which is the answer."""
+        return lambda request: {"transport": "echo", "prompt": request.prompt}
 
     def open(self, context: ProviderContext) -> EchoSession:
         """Make the provider ready for calls."""
