@@ -11,6 +11,7 @@ import pytest
 from evenhand.config.findings import Findings, Place
 from evenhand.config.providers import read_provider
 from evenhand.errors import DocumentPath, Location
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Request, TestInfo, Tool
 from evenhand.model.provider import Provider, ProviderContext
 from evenhand.text.canonical import canonical
@@ -40,7 +41,7 @@ def key(
 
 def made(options: Mapping[str, Any], folder: Path) -> Provider:
     findings = Findings()
-    provider = read_provider(dict(options), Place(findings, Nowhere()), folder)
+    provider = read_provider(dict(options), Place(findings, Nowhere()), Confinement(directory=folder))
     assert provider is not None
     return provider
 

@@ -172,6 +172,10 @@ class _Loading:
         report_hosts(self.confinement, root)
         if self.confinement.scripts:
             report_links(self.confinement, root)
+        if written.cache.backend != "disk":
+            root.inside("cache", "backend").report(
+                "a suite in a sandbox may not share answers", "write `backend: disk`, or leave it out"
+            )
 
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
