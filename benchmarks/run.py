@@ -21,6 +21,7 @@ def main() -> None:
         own_cost(folder)
         script_cost(folder)
         calls(folder, cells=20_000 if options.full else 5_000)
+        comparison(folder, cells=100_000 if options.full else 10_000)
         scale(folder, sizes=(10_000, 100_000, 1_000_000) if options.full else (10_000, 50_000))
 
 
@@ -60,6 +61,17 @@ def script_cost(folder: Path) -> None:
         plain_ms = plain_ms or each_ms
         added = "" if not SCRIPTS[scripts] else f"   adds {each_ms - plain_ms:6.3f} ms"
         print(f"  {scripts:<24} {each_ms:7.3f} ms a cell{added}", flush=True)
+
+
+def comparison(folder: Path, *, cells: int) -> None:
+    """Two stored runs side by side, and the answers of one judged again."""
+    suite = write_suite(folder / "comparison", provider="echo", cases=cells, output_bytes=200)
+    for _ in range(2):
+        measure(QUIET, cwd=suite)
+    print(f"two runs of {cells:,} cells", flush=True)
+    for arguments in (["diff", "latest", "--diffs", "none"], ["rescore"]):
+        found = measure(arguments, cwd=suite)
+        print(f"  {arguments[0]:<16} {found.seconds:8.1f} s {found.peak_mb:6.0f} MB peak", flush=True)
 
 
 def scale(folder: Path, *, sizes: tuple[int, ...]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+
+from evenhand.api import RunOptions, execute_run, load_suite
+from evenhand.model.result import Run
+from evenhand.store.store import open_store
 
 CASES = 10
 
@@ -180,6 +185,26 @@ def test_a_named_baseline_that_was_deleted_ends_with_2(evenhand) -> None:
     evenhand("baseline", "set", base["run_id"])
     evenhand("runs", "delete", base["run_id"])
     assert evenhand("run", "--against", "baseline").code == 2
+
+
+def test_two_runs_at_once_are_no_baseline_of_each_other(evenhand, tmp_path: Path) -> None:
+    write(head="baseline: {branch: main}\n")
+    git("init", "-b", "main")
+    git("add", ".")
+    git("commit", "-m", "suite")
+    _, base = document(evenhand)
+    suite = load_suite(Path.cwd())
+
+    async def both() -> list[Run]:
+        with open_store(tmp_path / "state" / "runs.sqlite") as one, open_store(one.path) as two:
+            return await asyncio.gather(
+                execute_run(suite, RunOptions(against="latest"), store=one),
+                execute_run(suite, RunOptions(), store=two),
+            )
+
+    for run in asyncio.run(both()):
+        assert run.comparison is not None
+        assert run.comparison.base_runs == (base["run_id"],)
 
 
 @pytest.mark.parametrize(

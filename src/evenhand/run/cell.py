@@ -91,6 +91,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
         if provider is not cell.provider:
             progress.answered_by = provider.id
+        progress.fallback_attempts = cell.stored.fallback_attempts
     elif provider.fallback and (chain := fallback_chain(suite, case, provider)):
         answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
         response, progress.fallback_attempts = answer.response, answer.attempts
