@@ -162,7 +162,9 @@ async def _verdict(judge: Grader, request: Request, desk: Desk) -> Verdict:
     unusable = ""
     for _ in range(1 + FURTHER_ASKS):
         try:
-            response = await desk.ask(judge.provider, request, timeout_ms=judge.timeout_ms)
+            response = await desk.ask(
+                judge.provider, request, timeout_ms=judge.timeout_ms, usable=read_verdict
+            )
             return read_verdict(response)
         except UnusableVerdict as error:
             unusable = str(error)

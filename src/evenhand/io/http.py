@@ -138,6 +138,7 @@ def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
     length = response.content_length
+    # What is announced and not compressed cannot grow beyond the limit while it is read.
     if length is not None and length <= BODY_LIMIT and "Content-Encoding" not in response.headers:
         return await response.read()
     body = bytearray()

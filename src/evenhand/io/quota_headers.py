@@ -16,8 +16,24 @@ from typing import Literal
 
 from evenhand.model.quota import Quota
 
-_UNITS: tuple[Literal["requests", "tokens"], ...] = ("requests", "tokens")
-_ANTHROPIC = ("requests", "tokens", "input-tokens", "output-tokens")
+Unit = Literal["requests", "tokens"]
+
+_OPENAI: tuple[tuple[Unit, str, str, str], ...] = (
+    (
+        "requests",
+        "x-ratelimit-remaining-requests",
+        "x-ratelimit-limit-requests",
+        "x-ratelimit-reset-requests",
+    ),
+    ("tokens", "x-ratelimit-remaining-tokens", "x-ratelimit-limit-tokens", "x-ratelimit-reset-tokens"),
+)
+_ANTHROPIC: tuple[tuple[Unit, str], ...] = (
+    ("requests", "anthropic-ratelimit-requests"),
+    ("tokens", "anthropic-ratelimit-tokens"),
+    ("tokens", "anthropic-ratelimit-input-tokens"),
+    ("tokens", "anthropic-ratelimit-output-tokens"),
+)
+_PLAIN = ("ratelimit", "x-ratelimit")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[dhms])")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _PARAMETER = re.compile(r"\b(r|t|remaining|reset|limit)\s*=\s*(\d+(?:\.\d+)?)")
@@ -27,18 +43,18 @@ _EPOCH = 1_000_000_000
 
 def quotas_in(headers: Mapping[str, str], now: float) -> Iterator[Quota]:
     """Every allowance that headers tell whole: their names in lower case, `now` in seconds since 1970."""
-    for unit in _UNITS:
-        if (left := headers.get(f"x-ratelimit-remaining-{unit}")) is not None:
-            limit = _number(headers.get(f"x-ratelimit-limit-{unit}"))
-            reset_s = _duration_s(headers.get(f"x-ratelimit-reset-{unit}"))
-            yield from _quota(unit, _number(left), reset_s, limit, refills=True)
-    for name in _ANTHROPIC:
-        if (left := headers.get(f"anthropic-ratelimit-{name}-remaining")) is not None:
-            limit = _number(headers.get(f"anthropic-ratelimit-{name}-limit"))
-            reset_s = _moment_s(headers.get(f"anthropic-ratelimit-{name}-reset"), now)
-            unit = "requests" if name == "requests" else "tokens"
-            yield from _quota(unit, _number(left), reset_s, limit, refills=True)
-    for prefix in ("ratelimit", "x-ratelimit"):
+    if not any("ratelimit" in name for name in headers):
+        return
+    for unit, remaining, limit, reset in _OPENAI:
+        if (left := headers.get(remaining)) is not None:
+            reset_s = _duration_s(headers.get(reset))
+            yield from _quota(unit, _number(left), reset_s, _number(headers.get(limit)), refills=True)
+    for unit, prefix in _ANTHROPIC:
+        if (left := headers.get(f"{prefix}-remaining")) is not None:
+            reset_s = _moment_s(headers.get(f"{prefix}-reset"), now)
+            limit_number = _number(headers.get(f"{prefix}-limit"))
+            yield from _quota(unit, _number(left), reset_s, limit_number, refills=True)
+    for prefix in _PLAIN:
         if (left := headers.get(f"{prefix}-remaining")) is not None:
             reset_s = _reset_s(headers.get(f"{prefix}-reset"), now)
             yield from _quota("requests", _number(left), reset_s, _number(headers.get(f"{prefix}-limit")))
@@ -51,7 +67,7 @@ def quotas_in(headers: Mapping[str, str], now: float) -> Iterator[Quota]:
 
 
 def _quota(
-    unit: Literal["requests", "tokens"],
+    unit: Unit,
     remaining: float | None,
     reset_s: float | None,
     limit: float | None = None,

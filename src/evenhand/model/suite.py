@@ -11,6 +11,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.caching import CacheSettings
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
@@ -74,6 +75,12 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
     ] = True
+    safe_mode: Annotated[
+        bool,
+        Meta(
+            description="Reject inline JavaScript and Python; scripts in files run. Once on, nothing switches it off."
+        ),
+    ] = False
     skip_on_empty_reason: Annotated[
         tuple[str, ...],
         Meta(description="Reasons for an empty output that make a case `skip` instead of judged."),
@@ -244,6 +251,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
+    cache: CacheSettings = CacheSettings()
     has_repeats: bool = True
     """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True

@@ -168,5 +168,6 @@ def _response(result: CaseResult) -> Response:
         log_probs=result.log_probs,
         trace=result.trace,
         cached=result.cached,
+        cache_key=result.cache_key,
         attempts=result.attempts,
     )
