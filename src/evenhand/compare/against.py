@@ -51,7 +51,8 @@ def judged_against(run: Run, against: Against | None, suite: Suite, store: RunSt
         head = Reference(run.run_id, (run,), store)
         try:
             # What a part of a suite leaves out was not removed from it.
-            find = changes if run.filters == Filters() else head_changes
+            is_whole = msgspec.structs.replace(run.filters, repeat=None) == Filters()
+            find = changes if is_whole else head_changes
             alpha = gate.alpha if gate else DEFAULT_ALPHA
             comparison = compared(against.reference, head, find(against.reference, head), alpha=alpha)
         except EvenhandError as error:
