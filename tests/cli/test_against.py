@@ -149,6 +149,16 @@ def test_a_branch_is_the_newest_result_of_each_case(evenhand) -> None:
     assert "comparison" not in run
 
 
+def test_what_a_part_of_the_suite_leaves_out_does_not_count_as_removed(evenhand) -> None:
+    write()
+    evenhand("run")
+    _, run = document(evenhand, "--against", "latest", "--filter", "t[12]")
+    assert (run["comparison"]["unchanged"], run["comparison"]["removed"]) == (2, 0)
+    write(cases=CASES - 3)
+    _, run = document(evenhand, "--against", run["comparison"]["base"])
+    assert run["comparison"]["removed"] == 3
+
+
 def test_a_resumed_run_is_compared_as_it_was_to_be(evenhand) -> None:
     write()
     evenhand("run")
