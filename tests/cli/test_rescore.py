@@ -243,6 +243,33 @@ def test_a_changed_threshold_is_a_changed_demand(evenhand) -> None:
     assert document["comparison"]["newly_failing"] == 0
 
 
+JUDGE = """
+import json, pathlib, sys
+pathlib.Path(__file__).with_name("judged.txt").open("a").write("x")
+json.dump({"output": {"reasoning": "r", "pass": True, "score": 0.7}}, sys.stdout)
+"""
+
+
+def test_a_judge_is_asked_only_where_its_question_changed(evenhand) -> None:
+    def judged(check: str) -> int:
+        write(check)
+        text = Path("evenhand.yaml").read_text(encoding="utf-8")
+        grader = "grader: {provider: {id: j, type: exec, command: [python3, judge.py]}}\ntests:"
+        Path("evenhand.yaml").write_text(text.replace("tests:", grader), encoding="utf-8")
+        Path("judge.py").write_text(JUDGE, encoding="utf-8")
+        Path("judged.txt").touch()
+        return len(Path("judged.txt").read_text())
+
+    judged("{type: llm-rubric, value: Is fine.}")
+    assert evenhand("run").code == 0
+    assert judged("{type: llm-rubric, value: Is fine., threshold: 0.8}") == 2
+    code, again = rescored(evenhand)
+    assert (code, [case["status"] for case in again["cases"]]) == (1, ["fail", "fail"])
+    assert judged("{type: llm-rubric, value: Is kind.}") == 2
+    assert rescored(evenhand)[0] == 0
+    assert judged("{type: llm-rubric, value: Is kind.}") == 4
+
+
 def test_a_run_that_goes_on_or_is_unknown_is_refused(evenhand) -> None:
     write()
     done = evenhand("rescore")
