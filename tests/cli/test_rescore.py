@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from evenhand.model.result import RunStatus
 from evenhand.store.store import open_store
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 APP = """
 import pathlib
@@ -276,3 +279,12 @@ def test_a_run_that_goes_on_or_is_unknown_is_refused(evenhand) -> None:
     assert done.code == 2
     assert "there is no run" in done.err
     assert evenhand("rescore", "01ZZZZZZ").code == 2
+
+
+def test_spans_that_were_received_are_judged_again(evenhand) -> None:
+    shutil.copytree(EXAMPLES / "58-traces", Path(), dirs_exist_ok=True)
+    before = run(evenhand)
+    code, document = rescored(evenhand)
+    assert code == 0
+    assert [case["trace"] for case in document["cases"]] == [case["trace"] for case in before["cases"]]
+    assert all(case["trace"]["spans"] for case in before["cases"])
