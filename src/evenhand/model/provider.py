@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import msgspec
 
@@ -196,6 +196,10 @@ class Provider(
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
         return []
+
+    def unfit_to_judge(self, params: Mapping[str, Any]) -> str | None:
+        """Why the vendor holds no answer to a form, with these parameters over its own; None where it does."""
+        return None
 
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls."""
