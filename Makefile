@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types docs docs-check requirements bench bench-full clean
+.PHONY: help setup demo browser test check lint types docs docs-check requirements bench bench-full clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,7 +29,15 @@ $(VENV)/.installed: $(VENV)/.python requirements/dev.txt pyproject.toml
 demo: setup ## run the first example and show its report
 	$(BIN)/evenhand run examples/01-hello
 
-test: setup ## run the whole test suite
+browser: ## install Chromium, which tests of the viewer drive, where it is missing
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	else \
+		echo "tests of the viewer need Chromium; install it (on Debian: apt-get install chromium)" >&2; exit 1; \
+	fi
+
+test: setup browser ## run the whole test suite
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 check: lint types docs-check test ## everything that CI checks

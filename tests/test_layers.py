@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "compare",
         "report",
         "session",
+        "calibration",
         "api",
         "__init__",
         "web",

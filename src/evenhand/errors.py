@@ -55,6 +55,7 @@ class ErrorClass(enum.StrEnum):
     RENDER_FAILED = "render_failed"
     ASSERT_FAILED = "assert_failed"
     CHECKER_FAILED = "checker_failed"
+    TRANSFORM_FAILED = "transform_failed"
 
     @property
     def meaning(self) -> str:
@@ -80,6 +81,7 @@ _MEANINGS = {
     ErrorClass.RENDER_FAILED: "a template did not render with the case's values",
     ErrorClass.ASSERT_FAILED: "an assertion could not be evaluated",
     ErrorClass.CHECKER_FAILED: "a checker program or script broke",
+    ErrorClass.TRANSFORM_FAILED: "a transform broke, or gave no value",
 }
 
 
@@ -89,6 +91,7 @@ SUITE_FAULTS = frozenset(
         ErrorClass.RENDER_FAILED,
         ErrorClass.ASSERT_FAILED,
         ErrorClass.CHECKER_FAILED,
+        ErrorClass.TRANSFORM_FAILED,
     }
 )
 """Classes that the author of the suite mends; every other one belongs to whoever runs the machinery."""

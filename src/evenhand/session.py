@@ -35,6 +35,7 @@ from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
+from evenhand.store.calibrations import corrected, stored_calibrations
 from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
@@ -157,7 +158,7 @@ async def execute_run(
     )
     if ending.status is RunStatus.FINISHED:
         writer.flush()
-        ended = judged_against(ended, against, suite, store)
+        ended = judged_against(_with_correction(ended, suite, store), against, suite, store)
     ended = msgspec.structs.replace(ended, exit_code=_exit_code(ended, options, against))
     writer.finish(ended)
     if observer:
@@ -210,6 +211,16 @@ def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | 
     """The baseline, found before anything is paid for."""
     asked = options.against or (resumed.baseline if resumed else None)
     return find_baseline(asked, suite, store, without=resumed.run_id if resumed else None)
+
+
+def _with_correction(run: Run, suite: Suite, store: RunStore) -> Run:
+    """The run with the rate that its judge's verdicts stand for, where the judge was calibrated."""
+    if store.path is None or not suite.has_graded_cases or not suite.graders.judges:
+        return run
+    calibration = stored_calibrations(store.path.parent).get(suite.digests.get("grader", ""))
+    if calibration is None:
+        return run
+    return msgspec.structs.replace(run, corrected=corrected(store.results(run.run_id), calibration))
 
 
 def _exit_code(run: Run, options: RunOptions, against: Against | None) -> ExitCode:

@@ -16,6 +16,7 @@ from evenhand.model.assertion import Assertion, placed, walk
 from evenhand.model.evidence import Evidence
 from evenhand.model.group import Group
 from evenhand.model.outcome import Outcome, Status, Weighed, errored, failed, passed
+from evenhand.model.transform import Transform
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.groups import GROUP_DECIDED
 from evenhand.run.scoring import case_passes, case_score
@@ -227,6 +228,7 @@ def run_case(
             threshold=threshold,
             short_circuit=short_circuit,
             judge_scripts=_no_scripts,
+            run_transforms=_no_transforms,
             grade=Asking(),
         )
     )
@@ -234,6 +236,10 @@ def run_case(
 
 async def _no_scripts(assertions: Sequence[Assertion], seen: Evidence) -> Sequence[Outcome]:
     raise AssertionError("there are no scripts")
+
+
+async def _no_transforms(transforms: Sequence[Transform], seen: Evidence) -> Sequence[Any]:
+    raise AssertionError("there are no transforms")
 
 
 @settings(max_examples=150, deadline=None)

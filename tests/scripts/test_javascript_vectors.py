@@ -22,11 +22,10 @@ from evenhand.template import Scope, Val
 from evenhand.traces.collector import Collector
 from evenhand.traces.otlp_json import spans_of
 from support.assertions import ENGINE, build, judged_case
-from support.scripts import loaded
+from support.scripts import loaded, loaded_transform
 from support.vectors import row_id, rows
 
 WAITING = {
-    "transform": "transforms",
     "safe-mode": "safe mode",
     "function-value": "callables of the library",
     "csv": "columns of the other dialect",
@@ -61,6 +60,8 @@ DIFFERENT = {
     "ctx-vars-json-file": ELSEWHERE,
     "ctx-test-vars-vs-vars": ELSEWHERE,
     "out-null": ELSEWHERE,
+    "tf-provider-null-output": ELSEWHERE,
+    "tf-vars": ELSEWHERE,
     "py-none": ELSEWHERE,
     "out-error-and-output": ELSEWHERE,
     "proc-slow-timeout-env": ELSEWHERE,
@@ -95,7 +96,7 @@ def waits(row: dict[str, Any]) -> bool:
     return (
         row.get("door") == "promptfoo"
         or row["topic"] in WAITING
-        or any(not isinstance(a, dict) or "transform" in a for a in asserts)
+        or any(not isinstance(a, dict) for a in asserts)
     )
 
 
@@ -131,6 +132,15 @@ def evidence_of(row: dict[str, Any]) -> Evidence:
         case=Case(id="t", vars={name: Val(value) for name, value in variables.items()}),
         provider_id="table",
     )
+
+
+def transforms_of(row: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The transforms of the provider and of the case."""
+    config = row.get("config_extra") or {}
+    blocks = [block for block in config.get("providers") or [] if isinstance(block, dict)]
+    shared = (config.get("defaultTest") or {}).get("options") or {}
+    options = {**shared, **((row.get("test_extra") or {}).get("options") or {})}
+    return blocks[0].get("transform") if blocks else None, options.get("transform")
 
 
 def trace_of(spans: list[dict[str, Any]]) -> Trace:
@@ -197,6 +207,13 @@ def difference(row: dict[str, Any], folder: Path) -> str | None:
     is_sound = len(assertions) == len(made) and all(
         script.weight >= 0 and loaded(script, folder).returned is True for script in scripts
     )
+    provider, case = transforms_of(row)
+    transforms = [provider, case, *(inner.transform for inner in walk(assertions))]
+    is_sound = is_sound and all(
+        loaded_transform(transform, folder).returned is True
+        for transform in transforms
+        if transform is not None
+    )
     if native.get("status") == "load_error":
         return None if not is_sound else "it loads"
     if not is_sound and "native" not in row and row["expected"].get("failure_kind") == "error":
@@ -204,8 +221,10 @@ def difference(row: dict[str, Any], folder: Path) -> str | None:
     if not is_sound and not (native.get("status") == "error" and len(assertions) == len(made)):
         return f"it does not load: {made}, {[loaded(a, folder) for a in scripts]}"
     seen = evidence_of(row)
-    weighed = judged_case(assertions, seen, folder)
+    weighed = judged_case(assertions, seen, folder, provider=provider, case=case)
     outcomes = [item.outcome for item in weighed]
+    if row["topic"] == "transform" and row["expected"].get("failure_kind") == "error":
+        return None if all(o.error_class == "transform_failed" for o in outcomes) else f"{outcomes}"
     if "status" in native:
         return None if outcomes[0].status == native["status"] else f"{outcomes[0]}"
     expected = wanted(row)

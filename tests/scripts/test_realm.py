@@ -10,6 +10,8 @@ import pytest
 
 import evenhand.scripts
 from evenhand.scripts.quickjs_worker import Realm
+from support.assertions import built, evidence
+from support.scripts import judged_scripts
 
 FOLDER = Path(evenhand.scripts.__file__).parent / "javascript"
 SOURCES = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.js")}
@@ -91,3 +93,16 @@ def test_a_shared_realm_behaves_as_a_fresh_one(sample: str) -> None:
     shared = answer(realm(harden=True), body)
     assert shared == answer(realm(harden=False), body)
     assert shared.startswith("R")
+
+
+def test_long_reasons_and_errors_cross_whole() -> None:
+    long = "'x'.repeat(100000) + 'y'.repeat(100000)"
+    said, threw = judged_scripts(
+        [
+            built({"type": "javascript", "value": f"({{pass: true, score: 1, reason: {long}}})"}),
+            built({"type": "javascript", "value": f"(() => {{ throw new Error({long}); }})()"}),
+        ],
+        evidence("x"),
+    )
+    assert len(said.reason) == 200_000
+    assert "x" * 10_000 in threw.reason

@@ -15,10 +15,12 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response
 from evenhand.model.group import Group
 from evenhand.model.outcome import Outcome, Weighed, errored
+from evenhand.model.transform import Transform, WrittenTransform
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.groups import Grade
+from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import Engine, Scope, Val
-from support.scripts import HERE, judged_script, judged_scripts
+from support.scripts import HERE, changed, judged_script, judged_scripts
 
 ENGINE = Engine()
 
@@ -104,22 +106,34 @@ def judged_case(
     grade: Grade = refused,
     short_circuit: bool = True,
     threshold: float | None = None,
+    provider: WrittenTransform = None,
+    case: WrittenTransform = None,
 ) -> list[Weighed]:
-    """The outcomes of a case's assertions, judged as a run does it."""
+    """The outcomes of a case's assertions, judged as a run does it after the transforms of `provider` and `case`."""
 
     async def scripts(batch: Sequence[Assertion], answer: Evidence) -> Sequence[Outcome]:
         return await asyncio.to_thread(judged_scripts, batch, answer, directory)
 
-    return asyncio.run(
-        evaluate_case(
+    async def transforms(batch: Sequence[Transform], answer: Evidence) -> Sequence[Any]:
+        return await asyncio.to_thread(changed, batch, answer, directory)
+
+    async def judged() -> list[Weighed]:
+        try:
+            evidence = await transformed(seen, provider, case, transforms)
+        except Untransformed as broken:
+            outcome = errored(broken.failure.message, broken.failure.error_class)
+            return [Weighed(outcome, assertion.weight) for assertion in assertions]
+        return await evaluate_case(
             assertions,
-            seen,
+            evidence,
             threshold=threshold,
             short_circuit=short_circuit,
             judge_scripts=scripts,
+            run_transforms=transforms,
             grade=grade,
         )
-    )
+
+    return asyncio.run(judged())
 
 
 def verdict_on(output: Any, /, **options: Any) -> Outcome:

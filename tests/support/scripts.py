@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome
+from evenhand.model.transform import Transform, TransformFailed, transform_of
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.batch import Answer
 from evenhand.scripts.judge import ScriptJudge
+from evenhand.scripts.transform import TransformScript
 
 T = TypeVar("T")
 
@@ -76,3 +78,16 @@ def loaded(assertion: Assertion, directory: Path = HERE) -> Answer:
     """Whether a script can run, without running it."""
     assert isinstance(assertion, ScriptAssertion)
     return shared().run(shared().judge(directory).load([assertion]))[0]
+
+
+def loaded_transform(transform: str | Transform, directory: Path = HERE) -> Answer:
+    """Whether a transform can run, without running it."""
+    code = TransformScript(transform_of(transform))
+    return shared().run(shared().judge(directory).load([code]))[0]
+
+
+def changed(
+    transforms: Sequence[Transform], seen: Evidence, directory: Path = HERE
+) -> list[object | TransformFailed]:
+    """What transforms that are scripts make of one output."""
+    return shared().run(shared().judge(directory).transform(transforms, seen))

@@ -60,6 +60,7 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
         Meta(description="Parameters of the judge's model, over those of its provider block."),
     ] = {}
 
+    is_judges_verdict: ClassVar[bool] = True
     examples: ClassVar[tuple[Example, ...]] = (
         Example(
             options={"value": "Is friendly."},

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from evenhand.cli.locate import suite_option
 from evenhand.cli.terminal import Terminal, width
 from evenhand.errors import ExitCode
-
-if TYPE_CHECKING:
-    from evenhand.analysis.compare import CaseDiff
-    from evenhand.compare.references import Reference
-    from evenhand.model.comparison import Comparison
-    from evenhand.report.changed_case import ChangedCase
-    from evenhand.report.diff import Section
 
 Show = Literal["regressions", "changed", "all", "none"]
 
@@ -78,6 +70,7 @@ def command(
     from evenhand.io.replacing import replacing
     from evenhand.report.diff import FORMATS
     from evenhand.report.formats import Page
+    from evenhand.report.gathered import gathered
 
     with stored.opened(suite) as store:
         after = resolve(head, store)
@@ -93,55 +86,3 @@ def command(
             with replacing(out) as file:
                 render(comparison, sections, file, Page(), whole=full)
     return ExitCode.FAILED if comparison.newly_failing else ExitCode.OK
-
-
-def gathered(
-    before: Reference, after: Reference, names: tuple[str, ...], limit: int | None
-) -> tuple[Comparison, list[Section]]:
-    """The counts, and the sections with the changes to show: their texts are read when they are shown."""
-    from evenhand.analysis.compare import CompareFold
-    from evenhand.compare.changes import changes
-    from evenhand.report.diff import Section
-
-    fold = CompareFold()
-    kept: dict[str, list[CaseDiff]] = {name: [] for name in names}
-    totals = dict.fromkeys(names, 0)
-    for change in changes(before, after):
-        fold.add(*change)
-        for name in _sections_of(change.diff):
-            if name in kept:
-                totals[name] += 1
-                if limit is None or totals[name] <= limit:
-                    kept[name].append(change.diff)
-    comparison = fold.comparison(base=before.label, base_runs=before.run_ids, head=after.label)
-    sections = [
-        Section(name, _Shown(before, after, kept[name]), totals[name], totals[name] - len(kept[name]))
-        for name in names
-        if totals[name]
-    ]
-    return comparison, sections
-
-
-def _sections_of(diff: CaseDiff) -> Iterator[str]:
-    if diff.output_changed and diff.delta in ("unchanged", "still_failing"):
-        yield "output_changed"
-        if diff.delta == "unchanged":
-            return
-    yield diff.delta.value
-
-
-class _Shown:
-    """The changes of a section with their results, read one at a time."""
-
-    def __init__(self, before: Reference, after: Reference, diffs: list[CaseDiff]) -> None:
-        self._before = before
-        self._after = after
-        self._diffs = diffs
-
-    def __iter__(self) -> Iterator[ChangedCase]:
-        from evenhand.compare.changes import both_results
-        from evenhand.report.changed_case import ChangedCase
-
-        base, head = self._before.documents(), self._after.documents()
-        for diff in self._diffs:
-            yield ChangedCase(diff, *both_results(base, head, diff.case_key))

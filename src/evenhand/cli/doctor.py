@@ -20,8 +20,8 @@ VENDOR_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 KEY_SUFFIXES = ("_API_KEY", "_API_TOKEN")
 
 NEEDED = (
-    *("aiohttp", "blake3", "click", "jsonschema-rs", "minijinja", "msgspec"),
-    *("pydantic-core", "pyyaml", "quickjs-ng", "regex", "rich"),
+    *("aiohttp", "blake3", "click", "jsonschema-rs", "markdown-it-py", "minijinja"),
+    *("msgspec", "pydantic-core", "pyyaml", "quickjs-ng", "regex", "rich"),
 )
 """Libraries without which nothing works, for a package whose metadata is not installed."""
 

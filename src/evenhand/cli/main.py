@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
     "rescore": Entry(
         "evenhand.cli.rescore", "Judge the stored answers of a run again, by the suite as it is now."
     ),
+    "calibrate": Entry("evenhand.cli.calibrate", "Compare the suite's judge with labels of people."),
     "diff": Entry("evenhand.cli.diff", "Compare two runs: what got worse, what was mended, what changed."),
     "baseline": Entry("evenhand.cli.baseline", "Name the run that a suite is compared with."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.diff import MAX_SHOWN, gathered
+from evenhand.cli.diff import MAX_SHOWN
 from evenhand.cli.locate import allow_outside_option
 from evenhand.cli.outputs import check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.terminal import Terminal, note, width
@@ -90,6 +90,7 @@ def _show(before: Reference, after: Reference, terminal: Terminal, full: bool) -
     from evenhand.cli.reserved import stdout
     from evenhand.report.diff import table
     from evenhand.report.formats import Page
+    from evenhand.report.gathered import gathered
 
     comparison, sections = gathered(before, after, _VERDICTS, None if full else MAX_SHOWN)
     page = Page(width=width(), color=terminal.has_color(stdout()))

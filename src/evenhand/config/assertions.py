@@ -15,12 +15,14 @@ from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.graders import GraderReader
 from evenhand.config.script_checks import ScriptChecks
+from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
 from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion
 from evenhand.model.grading import Grader
 from evenhand.model.group import Group
+from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.template import Engine
 
 MAX_NESTING = 10
@@ -39,6 +41,7 @@ class AssertionReader:
     ) -> None:
         """`scripts` collects the assertions whose code is looked at once all are read."""
         self._scripts = scripts
+        self.transforms = TransformReader(engine, scripts)
         self._engine = engine
         self._files = files
         self._graders = graders
@@ -113,8 +116,12 @@ class AssertionReader:
         for problem in assertion.problems(self._engine):
             place.add(problem)
             is_sound = False
-        if assertion.is_script and is_sound and self._scripts is not None:
-            self._scripts.add(assertion, place)
+        if isinstance(assertion, ScriptAssertion) and is_sound and self._scripts is not None:
+            self._scripts.add(assertion, place.inside("value"))
+        if assertion.members and assertion.transform is not None:
+            place.inside("transform").report("a group reads no output", "put it on the members that need it")
+        else:
+            self.transforms.checked(assertion.transform, place.inside("transform"))
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():

@@ -68,6 +68,11 @@ class CaseBuilder:
         assertions = defaults.assertions
         if written.asserts:
             assertions += self._assertions.read_all(written.asserts, place.inside(CASE_ASSERT), check=check)
+        transform = defaults.transform
+        if written.transform is not None:
+            transform = written.transform
+            if check:
+                self._assertions.transforms.checked(transform, place.inside("transform"))
         history = defaults.history
         if written.history is not None:
             history = self._turns.history(written.history, place.inside("history"), is_data=raw.is_data)
@@ -83,6 +88,7 @@ class CaseBuilder:
             skip_providers=written.skip_providers,
             expect_fail=_expectation(written.expect_fail),
             cache_salt=defaults.cache_salt if written.cache_salt is None else written.cache_salt,
+            transform=transform,
             repeat=(
                 defaults.repeat
                 if written.repeat is None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import needed
+from evenhand.config.transforms import expressions_of, transform_expressions
 from evenhand.config.values import check_templates
 from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Case, Prompt
@@ -39,8 +40,10 @@ class CaseNames:
         for what, value in _templated(case.assertions[self._shared :]):
             self._check_value(what, value, case, place)
         for assertion in walk(case.assertions):
-            for _, expression in assertion.expressions():
-                self._check_expression(expression, assertion, case, place)
+            for expression in expressions_of(assertion):
+                self._check_expression(expression, repr(assertion.kind), case, place)
+        for expression in transform_expressions(case.transform):
+            self._check_expression(expression, "`transform`", case, place)
         templated = {name: value for name, value in case.vars.items() if not value.is_constant}
         if templated:
             self._check_vars(templated, case, place)
@@ -52,11 +55,11 @@ class CaseNames:
         if circle := order_vars(templated, self._engine).problem:
             place.inside("vars").add(circle)
 
-    def _check_expression(self, expression: str, assertion: Assertion, case: Case, place: Place) -> None:
+    def _check_expression(self, expression: str, what: str, case: Case, place: Place) -> None:
         """Warn, since an expression over a name that is not there fails, which may be what the suite wants."""
         for name in sorted(needed(expression, is_expression=True).difference(case.vars, OF_THE_ANSWER)):
             if place.findings.first_time(("expression", expression, name, place.location.file)):
-                message = f"{assertion.kind!r} needs the variable {name!r}, which the case does not define"
+                message = f"{what} needs the variable {name!r}, which the case does not define"
                 place.warn(message, _meant(name, case))
 
     def _check_value(self, what: str, value: Val, case: Case, place: Place) -> None:

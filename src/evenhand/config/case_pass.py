@@ -19,8 +19,11 @@ from evenhand.config.raw_case import CaseSource, RawCase
 from evenhand.errors import Location, Problem
 from evenhand.model.suite import Case
 
-_NOT_ASKED = frozenset({"id", "description", "tags", CASE_ASSERT})
-"""Keys of a case that do not change what is asked, and its assertions, which have a digest of their own."""
+_DEMANDED = (CASE_ASSERT, "transform")
+"""Keys of a case that say what its answer must be."""
+
+_NOT_ASKED = frozenset({"id", "description", "tags", *_DEMANDED})
+"""Keys of a case that do not change what is asked; what is demanded has a digest of its own."""
 
 
 class CasePass:
@@ -140,4 +143,5 @@ def _content(raw: RawCase) -> tuple[bytes, bytes]:
     """What a raw case asks and what it demands of the answer, as canonical bytes."""
     document = raw.document
     asked = canonical([{key: document[key] for key in document if key not in _NOT_ASKED}, raw.is_data])
-    return asked, canonical(document[CASE_ASSERT]) if CASE_ASSERT in document else b""
+    demanded = [document[key] for key in _DEMANDED if key in document]
+    return asked, b"".join(map(canonical, demanded))

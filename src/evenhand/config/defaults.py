@@ -15,6 +15,7 @@ from evenhand.config.turns import TurnReader
 from evenhand.config.values import read_vars
 from evenhand.model.assertion import Assertion
 from evenhand.model.suite import MAX_REPEAT, MessageTemplate, Repeat
+from evenhand.model.transform import WrittenTransform
 from evenhand.template import Val
 
 
@@ -27,6 +28,7 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None
     cache_salt: str | None = None
     history: tuple[MessageTemplate, ...] = ()
+    transform: WrittenTransform = None
     repeat: Repeat | None = None
     is_whole: bool = True
     """Whether nothing was left out because it was reported."""
@@ -69,5 +71,6 @@ def read_defaults(
         cache_salt=written.cache_salt,
         repeat=read_repeat(written.repeat, place.inside("repeat")),
         history=() if written.history is None else turns.history(written.history, place.inside("history")),
+        transform=assertions.transforms.checked(written.transform, place.inside("transform")),
     )
     return structs.replace(defaults, is_whole=place.findings.problem_count == before)

@@ -15,6 +15,7 @@ from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
 from evenhand.model.suite import MAX_REPEAT, Repeat, Runner, Server, Tracing
+from evenhand.model.transform import WrittenTransform
 
 SUPPORTED_VERSION = 1
 """The version of the suite language."""
@@ -60,6 +61,13 @@ CacheSalt = Annotated[
     str | None,
     _described("Text that separates cached answers; `$digest: <pattern>` stands for the content of files."),
 ]
+CaseTransform = Annotated[
+    WrittenTransform,
+    _described(
+        "Change of the output before any assertion sees it, after that of the provider: inline JavaScript, `file://` "
+        "with a script, or a mapping."
+    ),
+]
 History = Annotated[
     Any,
     _described(
@@ -97,6 +105,7 @@ class WrittenDefaults(Written, frozen=True, kw_only=True):
     threshold: Threshold = None
     cache_salt: CacheSalt = None
     history: History = None
+    transform: CaseTransform = None
     repeat: RepeatTimes = None
 
 
@@ -136,6 +145,7 @@ class WrittenCase(Written, frozen=True, kw_only=True):
         _described("Whether the case is known to fail, or why; passing then fails the run."),
     ] = None
     cache_salt: CacheSalt = None
+    transform: CaseTransform = None
     repeat: RepeatTimes = None
 
 

@@ -12,9 +12,11 @@ from typing import Any
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of
 from evenhand.config.template_names import environment_needed, environment_taken
+from evenhand.config.transforms import expressions_of, transform_expressions
 from evenhand.errors import DocumentPath
 from evenhand.model.assertion import Assertion, walk
 from evenhand.model.suite import Prompt
+from evenhand.model.transform import WrittenTransform
 from evenhand.template.val import templates_in
 
 
@@ -44,8 +46,13 @@ class NamedVariables:
     def add_expressions(self, assertions: Iterable[Assertion], path: DocumentPath) -> None:
         """Take the names in the expressions of assertions."""
         for assertion in walk(assertions):
-            for _, expression in assertion.expressions():
+            for expression in expressions_of(assertion):
                 self._add(expression, path, is_expression=True)
+
+    def add_transforms(self, transforms: Iterable[WrittenTransform], path: DocumentPath) -> None:
+        """Take the names in the expressions among transforms."""
+        for expression in transform_expressions(*transforms):
+            self._add(expression, path, is_expression=True)
 
     def values(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The named variables that are set, with their values; a missing one that is needed draws a warning."""

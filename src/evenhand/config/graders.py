@@ -14,7 +14,7 @@ from evenhand.config.fallbacks import refuse_fallbacks
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
-from evenhand.config.providers import read_provider
+from evenhand.config.providers import read_provider, refuse_transform
 from evenhand.model.grading import EVEN_MAJORITY, Grader, Graders, Vote
 from evenhand.model.provider import Provider
 
@@ -80,6 +80,7 @@ class GraderReader:
             place.add(problem)
         if provider is None:
             return None
+        refuse_transform(provider, at)
         if provider.embeds:
             at.report("an embeddings provider cannot judge", "name a model that answers")
             return None

@@ -145,7 +145,11 @@ class _Loading:
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
         declared = read_providers(
-            written.providers, root.inside("providers"), self.file.parent, self.running.allow_outside
+            written.providers,
+            root.inside("providers"),
+            self.file.parent,
+            self.running.allow_outside,
+            self.assertions.transforms,
         )
         check_fallbacks(declared, written.providers, root.inside("providers"))
         under_test = tuple(provider for provider in declared if not provider.embeds)
@@ -220,8 +224,11 @@ class _Loading:
         named.add_document(document)
         named.add_prompts(parts.prompts)
         named.add_expressions(parts.defaults.assertions, ("defaults",))
+        named.add_transforms([provider.transform for provider in parts.providers], ("providers",))
+        named.add_transforms([parts.defaults.transform], ("defaults",))
         for case in cases:
             named.add_expressions(case.assertions, ("tests",))
+            named.add_transforms([case.transform], ("tests",))
         return named.values(self.environ)
 
 
@@ -246,7 +253,9 @@ def _digests(written: WrittenSuite, parts: _Parts, reading: CasePass, env: dict[
         "prompts": digest_of(prompts, written.tools),
         "providers": digest_of(parts.providers, *written.servers),
         "tests": digest_of(reading.tests.hexdigest(), defaults.vars, defaults.history),
-        "asserts": digest_of(reading.asserts.hexdigest(), defaults.asserts, defaults.threshold),
+        "asserts": digest_of(
+            reading.asserts.hexdigest(), defaults.asserts, defaults.threshold, defaults.transform
+        ),
         "tools": digest_of(written.tools),
         "grader": digest_of(parts.graders),
         "env": digest_of(env),

@@ -10,12 +10,17 @@ import msgspec
 
 from evenhand.config.decode import decode
 from evenhand.config.findings import Place
+from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import find_type
 from evenhand.model.provider import PROVIDERS, Provider
 
 
 def read_providers(
-    values: Sequence[Any], place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
+    values: Sequence[Any],
+    place: Place,
+    directory: Path,
+    allowed_outside: tuple[Path, ...] = (),
+    transforms: TransformReader | None = None,
 ) -> tuple[Provider, ...]:
     """The providers of a list, without those that were reported.
 
@@ -27,6 +32,10 @@ def read_providers(
         provider = read_provider(value, at, directory, allowed_outside)
         if provider is None:
             continue
+        if provider.embeds:
+            refuse_transform(provider, at)
+        elif transforms is not None:
+            transforms.checked(provider.transform, at.inside("transform"))
         if provider.id in providers:
             first = next(number for number, known in enumerate(values) if id_of(known) == provider.id)
             at.report(
@@ -52,6 +61,14 @@ def read_provider(
     for warning in provider.warnings(directory):
         place.add_warning(warning)
     return provider
+
+
+def refuse_transform(provider: Provider, place: Place) -> None:
+    """Report a transform where nothing would apply it."""
+    if provider.transform is not None:
+        place.inside("transform").report(
+            "a transform is for systems under test, found one on a provider that grades", "remove it"
+        )
 
 
 def id_of(value: Any) -> Any:

@@ -11,9 +11,11 @@ from typing import Any
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.errors import Location, Problem
-from evenhand.model.assertion import Assertion
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.batch import Answer, Uncompiled
+from evenhand.scripts.transform import TransformScript
+
+Code = ScriptAssertion | TransformScript
 
 INLINE_ONLY = frozenset({"quickjs"})
 """Engines whose code may be looked at for a suite from a stranger: loading a file runs it."""
@@ -26,53 +28,51 @@ class ScriptChecks:
         self._files = files
         self._directory = directory
         self._confined = confined
-        self._seen: dict[tuple[str, str], tuple[ScriptAssertion, Place]] = {}
+        self._seen: dict[tuple[type, str, str], tuple[Code, Place]] = {}
 
-    def add(self, assertion: Assertion, place: Place) -> None:
-        """Take in an assertion; a file that is not there is reported at once."""
-        if not isinstance(assertion, ScriptAssertion):
-            return
-        key = assertion.engine_name, assertion.value
+    def add(self, code: Code, place: Place) -> None:
+        """Take in the code that stands at a place; a file that is not there is reported at once."""
+        key = type(code), code.engine_name, code.value
         if key in self._seen:
             return
-        reference = assertion.reference
-        if reference is not None and self._files.script(reference.path, place.inside("value")) is None:
+        reference = code.reference
+        if reference is not None and self._files.script(reference.path, place) is None:
             return
-        if not self._confined or assertion.engine_name in INLINE_ONLY:
-            self._seen[key] = assertion, place.inside("value")
+        if not self._confined or code.engine_name in INLINE_ONLY:
+            self._seen[key] = code, place
 
     def report(self) -> None:
         """Report every script that cannot run. Nothing is started where there are none."""
         if not self._seen:
             return
         entries = list(self._seen.values())
-        answers = _finished(self._load([assertion for assertion, _ in entries]))
-        for (assertion, place), answer in zip(entries, answers, strict=True):
-            problem = _problem(assertion, answer, place)
+        answers = _finished(self._load([code for code, _ in entries]))
+        for (code, place), answer in zip(entries, answers, strict=True):
+            problem = _problem(code, answer, place)
             if problem is not None:
                 place.add(problem)
 
-    async def _load(self, assertions: list[ScriptAssertion]) -> list[Answer]:
+    async def _load(self, codes: list[Code]) -> list[Answer]:
         from evenhand.scripts.judge import ScriptJudge
 
         judge = ScriptJudge(self._directory, size=1)
         try:
-            return await judge.load(assertions)
+            return await judge.load(codes)
         finally:
             await judge.close()
 
 
-def _problem(assertion: ScriptAssertion, answer: Answer, place: Place) -> Problem | None:
+def _problem(code: Code, answer: Answer, place: Place) -> Problem | None:
     if answer.uncompiled is not None:
         wrong = answer.uncompiled
-        at = f" in line {wrong.line} of the code" if wrong.line and "\n" in assertion.value.strip() else ""
+        at = f" in line {wrong.line} of the code" if wrong.line and "\n" in code.value.strip() else ""
         return Problem(
             f"the code does not compile{at}: {wrong.error}",
-            location=_location_in(assertion.value, wrong, place.location),
+            location=_location_in(code.value, wrong, place.location),
         )
     if answer.lacks:
         message = f"the code uses `{answer.lacks}`, which the embedded engine does not have"
-        return Problem(message, hint=assertion.remedy)
+        return Problem(message, hint=code.remedy)
     if answer.timed_out:
         return Problem("the script took too long to load")
     return Problem(answer.broken) if answer.broken else None

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from evenhand.config.findings import Place
 from evenhand.config.prompts import templates_of, templates_of_turn
 from evenhand.config.template_names import taken
+from evenhand.config.transforms import expressions_of, reads_all_vars, transform_expressions
 from evenhand.model.assertion import Assertion, walk
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt
+from evenhand.model.transform import WrittenTransform
 
 ALL_VARS = "vars"
 """The name by which an expression reaches every var."""
@@ -21,12 +23,13 @@ class VarUse:
     Where a provider or an assertion is given all vars, nobody can tell, and nothing is watched.
     """
 
-    def __init__(self, providers: Iterable[Provider], prompts: Sequence[Prompt]) -> None:
+    def __init__(self, providers: Sequence[Provider], prompts: Sequence[Prompt]) -> None:
         self._is_watching = not any(provider.reads_vars for provider in providers)
         self._defined: dict[str, Place] = {}
         self._used: set[str] = set()
         self._assertions: tuple[Assertion, ...] = ()
         if self._is_watching:
+            self._see_transforms(*(provider.transform for provider in providers))
             self._use(template for prompt in prompts for template in templates_of(prompt))
 
     def see(self, case: Case, place: Place) -> None:
@@ -43,6 +46,8 @@ class VarUse:
             self._assertions = case.assertions
             for assertion in walk(case.assertions):
                 self._see_assertion(assertion)
+        if case.transform is not None:
+            self._see_transforms(case.transform)
 
     def warn_of_unused(self) -> None:
         """Warn of every var that nothing looked at."""
@@ -57,7 +62,15 @@ class VarUse:
             self._is_watching = False
         for _, value in assertion.templates():
             self._use(template for _, template in value.templates())
-        for _, expression in assertion.expressions():
+        for expression in expressions_of(assertion):
+            self._note(taken(expression, is_expression=True))
+        if reads_all_vars(assertion.transform):
+            self._is_watching = False
+
+    def _see_transforms(self, *transforms: WrittenTransform) -> None:
+        if any(map(reads_all_vars, transforms)):
+            self._is_watching = False
+        for expression in transform_expressions(*transforms):
             self._note(taken(expression, is_expression=True))
 
     def _use(self, templates: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from evenhand.errors import Problem, TemplateError
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Status, failed
+from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine, Val
 from evenhand.template.engine import is_template
@@ -59,6 +60,13 @@ class Assertion(
     metric: Annotated[
         str | None,
         msgspec.Meta(description="Name under which the score is also collected over the run. A template."),
+    ] = None
+    transform: Annotated[
+        WrittenTransform,
+        msgspec.Meta(
+            description="Change of the output for this assertion alone, after those of the provider and the case: "
+            "inline JavaScript, `file://` with a script, or a mapping."
+        ),
     ] = None
 
     tier: ClassVar[Literal["local", "graded", "members"]] = "local"

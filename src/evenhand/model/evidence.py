@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+import msgspec
+
 from evenhand.model.emptiness import is_blank
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.template import Engine, Scope
@@ -54,8 +56,15 @@ class Evidence:
         request: Request | None = None,
         case: Case | None = None,
         provider_id: str = "",
+        provider_output: Json = None,
+        answer: Response | None = None,
     ) -> None:
         self.response = response
+        """The response whose output is judged: after all transforms."""
+        self.provider_output = response.output if provider_output is None else provider_output
+        """The output before the transforms of the case and of the assertion, after the provider's own."""
+        self.answer = response if answer is None else answer
+        """The response as the case has it: before the transform of the assertion."""
         self.vars = vars
         self.engine = engine
         self.scope = scope
@@ -65,6 +74,20 @@ class Evidence:
         """What was asked; None where only an answer is judged."""
         self.case = case
         self.provider_id = provider_id
+
+    def changed(self, output: Json, **roles: Any) -> Evidence:
+        """The same evidence about another output. `roles` are `answer` or `provider_output` where they stay."""
+        return Evidence(
+            response=msgspec.structs.replace(self.response, output=output),
+            vars=self.vars,
+            engine=self.engine,
+            scope=self.scope,
+            provider_reports_tool_calls=self.provider_reports_tool_calls,
+            request=self.request,
+            case=self.case,
+            provider_id=self.provider_id,
+            **roles,
+        )
 
     @once
     def text(self) -> str:

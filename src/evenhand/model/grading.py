@@ -103,6 +103,8 @@ class GradedAssertion(Assertion, frozen=True, kw_only=True):
     """A check whose verdict may cost money: it runs after the local ones and is skipped once they decided."""
 
     tier: ClassVar[Literal["local", "graded"]] = "graded"
+    is_judges_verdict: ClassVar[bool] = False
+    """Whether the verdict is that of the suite's judge, whose errors a calibration measures."""
     calls_each: ClassVar[int] = 1
     """Questions to each of the models that grading asks, re-asks left out."""
 

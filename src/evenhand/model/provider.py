@@ -11,6 +11,7 @@ import msgspec
 from evenhand.errors import Problem
 from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.quota import Quota
+from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine
 
@@ -73,6 +74,13 @@ class Provider(
         str, msgspec.Meta(description="Name of the provider in filters and reports; its type where left out.")
     ] = ""
     label: Annotated[str | None, msgspec.Meta(description="Text that reports show instead of the id.")] = None
+    transform: Annotated[
+        WrittenTransform,
+        msgspec.Meta(
+            description="Change of every output before it is judged: inline JavaScript, `file://` with a script, or "
+            "a mapping."
+        ),
+    ] = None
     fallback: Annotated[
         tuple[str, ...],
         msgspec.Meta(description="Ids of providers to ask in turn where this one fails or refuses."),
@@ -86,9 +94,10 @@ class Provider(
     ] = False
 
     beside_the_question: ClassVar[frozenset[str]] = frozenset(
-        {"label", "fallback", "fallback_only", "rate_limit", "pricing"}
+        {"label", "fallback", "fallback_only", "rate_limit", "pricing", "transform"}
     )
-    """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price."""
+    """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price, and
+    what is made of it."""
     reports_tool_calls: ClassVar[bool] = True
     """Whether this type can say which tools a model called."""
     takes_images: ClassVar[bool] = False

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from evenhand.model.calibration import CorrectedRate
 from evenhand.model.comparison import Comparison, GateResult
 from evenhand.model.exchange import Json, ToolCall, Usage
 from evenhand.model.outcome import Status
@@ -117,6 +118,9 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     vars: dict[str, Json] = msgspec.field(default_factory=_no_vars)
     prompt: Json = None
     output: Json = None
+    """What was judged: what the provider answered, or what the provider's and the case's transforms made of it."""
+    raw_output: Json = None
+    """What the provider answered, where a transform was applied to it."""
     tool_calls: tuple[ToolCall, ...] = stated(())
     asserts: tuple[AssertResult, ...] = stated(())
     named_scores: dict[str, float] = {}
@@ -337,6 +341,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     baseline_note: str | None = None
     """Why it was not compared."""
     comparison: Comparison | None = None
+    corrected: CorrectedRate | None = None
+    """The share of judge verdicts that pass, corrected for the judge's errors; None without a calibration of it."""
     gate: GateResult | None = None
     """What the suite's gate made of it; None where the suite has none, or it had nothing to look at."""
 

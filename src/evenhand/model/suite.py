@@ -15,6 +15,7 @@ from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider, RateLimit
+from evenhand.model.transform import WrittenTransform
 from evenhand.template import Engine, Val
 
 Meta = msgspec.Meta
@@ -201,6 +202,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expect_fail: str | None = None
     """Why the case is expected to fail; empty text where no reason is given, None where it must pass."""
     cache_salt: str | None = None
+    transform: WrittenTransform = None
+    """Change of the output before any assertion sees it, after that of the provider."""
     repeat: Repeat | None = None
     location: Location | None = None
 

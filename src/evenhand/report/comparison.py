@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evenhand.model.calibration import CorrectedRate
 from evenhand.model.comparison import Comparison, GateResult, GateVerdict
 from evenhand.model.result import Run
 from evenhand.report.figures import counted, most_frequent, percent
@@ -66,6 +67,8 @@ def chance(p_value: float) -> str:
 
 def run_lines(run: Run) -> Iterator[str]:
     """What a run's report says of its baseline and its gate; nothing where it has neither."""
+    if run.corrected is not None:
+        yield corrected_sentence(run.corrected)
     if run.gate is not None:
         yield gate_sentence(run.gate)
     if run.comparison is not None:
@@ -74,6 +77,15 @@ def run_lines(run: Run) -> Iterator[str]:
         yield from figures(run.comparison)
     elif run.baseline_note:
         yield f"not compared with {run.baseline}: {run.baseline_note}"
+
+
+def corrected_sentence(found: CorrectedRate) -> str:
+    """The share of judge verdicts that pass, as it is and as it stands for."""
+    return (
+        f"judge passes {percent(found.passed / found.judged)} of {counted(found.judged, 'verdict')}; corrected for its "
+        f"errors on {counted(found.items, 'labelled answer')}: {percent(found.rate)}, 95% interval "
+        f"{percent(found.low)} to {percent(found.high)}"
+    )
 
 
 def gate_sentence(gate: GateResult) -> str:

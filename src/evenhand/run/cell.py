@@ -29,6 +29,7 @@ from evenhand.run.render import render_request
 from evenhand.run.rescore import stored_answer
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
+from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import order_vars, render_scope
 
 # Looked up once: reading a member from its enumeration costs more than a comparison.
@@ -67,11 +68,12 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("answered_by", "attempts", "fallback_attempts", "request", "trace", "vars")
+    __slots__ = ("answered_by", "attempts", "fallback_attempts", "raw_output", "request", "trace", "vars")
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
+        self.raw_output: Json = None
         self.attempts = 0
         self.trace: Trace | None = None
         self.answered_by: str | None = None
@@ -107,12 +109,21 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         case=case,
         provider_id=provider.id,
     )
+    if provider.transform is not None or case.transform is not None:
+        progress.raw_output = response.output
+        try:
+            evidence = await transformed(
+                evidence, provider.transform, case.transform, services.run_transforms
+            )
+        except Untransformed as broken:
+            return _untransformed(cell, services, progress, broken, started)
     weighed = await evaluate_case(
         case.assertions,
         evidence,
         threshold=case.threshold,
         short_circuit=suite.runner.short_circuit,
         judge_scripts=services.judge_scripts,
+        run_transforms=services.run_transforms,
         grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
@@ -142,6 +153,7 @@ def _judged(
         status=status,
         score=score,
         output=response.output,
+        raw_output=progress.raw_output,
         tool_calls=response.tool_calls,
         asserts=asserts,
         named_scores=named_means(asserts),
@@ -161,6 +173,36 @@ def _judged(
         metadata=response.metadata,
         trace=response.trace,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
+        **_asked(cell, services, progress, started),
+    )
+
+
+def _untransformed(
+    cell: Cell, services: Services, progress: _Progress, broken: Untransformed, started: float
+) -> CaseResult:
+    """An answer that could not be made what is to be judged: kept as far as it came."""
+    response = broken.evidence.response
+    return CaseResult(
+        status=CaseStatus.ERROR,
+        error=broken.failure.message,
+        error_class=broken.failure.error_class,
+        error_details=broken.failure.details,
+        empty_reason=services.empty_reason(response, broken.evidence),
+        output=response.output,
+        raw_output=progress.raw_output,
+        tool_calls=response.tool_calls,
+        stop_reason=response.stop_reason,
+        model=response.model,
+        reasoning=response.reasoning,
+        usage=response.usage,
+        cost_usd=response.cost_usd,
+        latency_ms=response.latency_ms,
+        attempts=response.attempts,
+        cached=response.cached,
+        raw=response.raw,
+        metadata=response.metadata,
+        log_probs=response.log_probs,
+        trace=response.trace,
         **_asked(cell, services, progress, started),
     )
 

@@ -11,6 +11,7 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Weighed, errored
 from evenhand.run.groups import Branch, Grade, ask, close_decided, close_finished
 from evenhand.run.scoring import graders_matter
+from evenhand.run.transform import RunScripts, views
 
 JudgeScripts = Callable[[Sequence[Assertion], Evidence], Awaitable[Sequence[Outcome]]]
 """How the script assertions of a case are judged together, `negate` applied."""
@@ -25,6 +26,7 @@ async def evaluate_case(
     threshold: float | None,
     short_circuit: bool,
     judge_scripts: JudgeScripts,
+    run_transforms: RunScripts,
     grade: Grade,
 ) -> list[Weighed]:
     """Judge the answer by every assertion; the outcomes keep the order of the assertions.
@@ -33,30 +35,44 @@ async def evaluate_case(
     groups take part in the same passes; a group with a graded member is graded.
     """
     outcomes: list[Outcome | None] = [
-        judge(a, evidence) if a.tier == "local" and not a.is_script else None for a in assertions
+        judge(a, evidence) if a.tier == "local" and not a.is_script and a.transform is None else None
+        for a in assertions
     ]
     if None in outcomes:
         branches = [Branch(a, o) for a, o in zip(assertions, outcomes, strict=True)]
-        await _judge_waiting(branches, evidence, judge_scripts)
+        await _judge_waiting(branches, evidence, judge_scripts, run_transforms)
         if any(branch.outcome is None for branch in branches):
-            await _Grading(evidence, grade, threshold, short_circuit).finish(branches)
+            await _Grading(evidence, grade, run_transforms, threshold, short_circuit).finish(branches)
         outcomes = [branch.outcome for branch in branches]
     return [Weighed(o, a.weight) for o, a in zip(outcomes, assertions, strict=True) if o is not None]
 
 
-async def _judge_waiting(branches: Sequence[Branch], evidence: Evidence, judge_scripts: JudgeScripts) -> None:
-    """Judge what is local and waits: members of groups, then all scripts at once."""
-    scripts = []
-    for branch in branches:
-        if branch.outcome is None:
-            for leaf in branch.leaves:
-                if leaf.assertion.is_script:
-                    scripts.append(leaf)
-                elif leaf.assertion.tier == "local":
-                    leaf.outcome = judge(leaf.assertion, evidence)
-    if scripts:
-        judged = await judge_scripts([leaf.assertion for leaf in scripts], evidence)
-        for leaf, outcome in zip(scripts, judged, strict=True):
+async def _judge_waiting(
+    branches: Sequence[Branch], evidence: Evidence, judge_scripts: JudgeScripts, run_transforms: RunScripts
+) -> None:
+    """Judge what is local and waits: members of groups, what has a transform, then all scripts at once."""
+    waiting = [
+        leaf
+        for branch in branches
+        if branch.outcome is None
+        for leaf in branch.leaves
+        if leaf.assertion.tier == "local"
+    ]
+    scripts: dict[int, tuple[Evidence, list[Branch]]] = {}
+    seen = await views([leaf.assertion for leaf in waiting], evidence, run_transforms)
+    for leaf, view in zip(waiting, seen, strict=True):
+        if isinstance(view, Outcome):
+            leaf.outcome = view
+        elif leaf.assertion.is_script:
+            scripts.setdefault(id(view), (view, []))[1].append(leaf)
+        else:
+            leaf.outcome = judge(leaf.assertion, view)
+    batches = list(scripts.values())
+    judged = await asyncio.gather(
+        *(judge_scripts([leaf.assertion for leaf in batch], view) for view, batch in batches)
+    )
+    for (_, batch), outcomes in zip(batches, judged, strict=True):
+        for leaf, outcome in zip(batch, outcomes, strict=True):
             leaf.outcome = outcome
     for branch in branches:
         close_finished(branch, evidence)
@@ -66,10 +82,16 @@ class _Grading:
     """The second pass over the assertions of one case: what only graders can finish."""
 
     def __init__(
-        self, evidence: Evidence, grade: Grade, threshold: float | None, short_circuit: bool
+        self,
+        evidence: Evidence,
+        grade: Grade,
+        run_transforms: RunScripts,
+        threshold: float | None,
+        short_circuit: bool,
     ) -> None:
         self._evidence = evidence
         self._grade = grade
+        self._run_transforms = run_transforms
         self._threshold = threshold
         self._short_circuit = short_circuit
 
@@ -108,7 +130,8 @@ class _Grading:
 
     async def _graded(self, assertion: Assertion) -> Outcome:
         try:
-            return await self._grade(assertion, self._evidence)
+            (view,) = await views([assertion], self._evidence, self._run_transforms)
+            return view if isinstance(view, Outcome) else await self._grade(assertion, view)
         except ClassifiedError as error:
             return errored(error.message, error.error_class, details=error.details)
         except Exception as error:  # noqa: BLE001  (as in `judge`)

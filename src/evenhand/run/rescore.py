@@ -144,7 +144,7 @@ def _answerer(cell: Cell, result: CaseResult, services: Services) -> Provider:
 
 def _response(result: CaseResult) -> Response:
     return Response(
-        output=result.output,
+        output=result.output if result.raw_output is None else result.raw_output,
         tool_calls=result.tool_calls,
         usage=result.usage,
         cost_usd=result.cost_usd,

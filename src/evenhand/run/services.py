@@ -16,11 +16,12 @@ from evenhand.io.clock import Clock, SystemClock
 from evenhand.model.assertion import Assertion
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
 from evenhand.model.suite import Suite
+from evenhand.model.transform import Transform, TransformFailed
 from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
 from evenhand.run.line import Line
@@ -83,12 +84,22 @@ class Services:
                 closing.push_async_callback(line.session.close)
 
     async def judge_scripts(self, assertions: Sequence[Assertion], evidence: Evidence) -> Sequence[Outcome]:
-        """The outcomes of a case's script assertions. The first call opens what scripts need."""
+        """The outcomes of a case's script assertions."""
+        return await self._opened_scripts().judge(assertions, evidence)
+
+    async def run_transforms(
+        self, transforms: Sequence[Transform], evidence: Evidence
+    ) -> Sequence[Json | TransformFailed]:
+        """What transforms that are scripts make of one output."""
+        return await self._opened_scripts().transform(transforms, evidence)
+
+    def _opened_scripts(self) -> ScriptJudge:
+        """The engines of scripts, which the first call opens."""
         if self._scripts is None:
             from evenhand.scripts.judge import ScriptJudge
 
             self._scripts = ScriptJudge(self.suite.directory)
-        return await self._scripts.judge(assertions, evidence)
+        return self._scripts
 
     def line(self, provider_id: str) -> Line:
         """The way to a system under test."""
@@ -151,9 +162,18 @@ class Services:
             "provider_digest": self.question_digest(cell.provider),
             "assert_digest": self._digests.of(cell.case.assertions),
         }
+        transforms = cell.provider.transform, cell.case.transform
+        if transforms != (None, None):
+            digests["assert_digest"] = digest_with(digests["assert_digest"], transforms)
         if cell.prompt is not None:
             digests["prompt_digest"] = self._digests.of(cell.prompt)
         return digests
+
+
+def digest_with(digest: str, value: Any) -> str:
+    """The digest of something and of a value beside it."""
+    encoded = msgspec.json.encode([digest, value], order="sorted")
+    return f"sha256:{hashlib.sha256(encoded).hexdigest()}"
 
 
 class _Digests:

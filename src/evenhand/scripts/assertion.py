@@ -13,15 +13,15 @@ from evenhand.errors import Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome
+from evenhand.model.transform import DEFAULT_TIMEOUT_MS, FILE_PREFIX, MAX_TIMEOUT_MS
 from evenhand.scripts.batch import Answer
 from evenhand.scripts.verdicts import Terms, verdict
 from evenhand.template import Engine
 
-FILE_PREFIX = "file://"
 _REFERENCE = re.compile(r"(.*?(\.[A-Za-z]+))(?::(.*))?", re.DOTALL)
 
-DEFAULT_TIMEOUT_MS = 5_000.0
-MAX_TIMEOUT_MS = 3_600_000.0
+NODE_REMEDY = "set `engine: node` on it, or move the code into a `file://` script"
+"""What to do about a feature that the embedded engine lacks."""
 
 
 class ScriptFile(NamedTuple):
@@ -100,4 +100,4 @@ class ScriptAssertion(Assertion, frozen=True, kw_only=True):
     @property
     def remedy(self) -> str:
         """What to do about a feature that the engine lacks."""
-        return "set `engine: node` on the assertion, or move the code into a `file://` script"
+        return NODE_REMEDY

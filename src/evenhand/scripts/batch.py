@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+Purpose = Literal["verdict", "value"]
+"""What scripts are asked for: a verdict on the output, or a new output."""
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -49,6 +52,10 @@ class Answer(msgspec.Struct, frozen=True):
     """What became of one script. Exactly one of the fields before `console` is set."""
 
     returned: Any = msgspec.UNSET
+    value: str | None = None
+    """The JSON text of what a script returned that was asked for a value."""
+    unfit: str = ""
+    """Why what it returned is no value: what it is, in words."""
     threw: Thrown | None = None
     uncompiled: Uncompiled | None = None
     lacks: str = ""
@@ -80,10 +87,17 @@ class Batch:
     """The scripts of one case over one answer, and their answers as they come in."""
 
     def __init__(
-        self, scripts: Sequence[Script], output: Given, context: Given, *, dry: bool = False
+        self,
+        scripts: Sequence[Script],
+        output: Given,
+        context: Given,
+        *,
+        purpose: Purpose = "verdict",
+        dry: bool = False,
     ) -> None:
         """`dry` makes the scripts ready to run and runs none."""
         self.scripts = scripts
+        self.purpose = purpose
         self.dry = dry
         self.output = output
         self.context = context

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Response
+from evenhand.model.exchange import Request, Response
 from evenhand.model.trace import Span, Trace
 from evenhand.template import authored
 from evenhand.text.json_reader import compact_json
@@ -17,6 +17,8 @@ from evenhand.text.json_reader import compact_json
 FIELDS = frozenset(
     {"prompt", "vars", "test", "logProbs", "config", "provider", "providerResponse", "metadata", "trace"}
 )
+
+_ALWAYS = frozenset({"output", "providerTransformedOutput"})
 
 _MENTIONS = re.compile(r"\bcontext\b(?:\s*\??\.\s*(\w+))?")
 _INDIRECT = re.compile(
@@ -43,12 +45,11 @@ def context_document(evidence: Evidence, fields: Iterable[str]) -> dict[str, Any
         if field == "vars":
             document["vars"] = evidence.vars
         elif field == "providerResponse":
-            document["providerResponse"] = _response_document(response)
-        elif field == "prompt" and request is not None:
-            if request.text is not None:
-                document["prompt"] = request.text
-            elif request.transcript is not None:
-                document["prompt"] = compact_json(msgspec.to_builtins(request.transcript))
+            document["providerResponse"] = _response_document(evidence.answer, evidence.provider_output)
+        elif field == "prompt":
+            prompt = _prompt_text(request)
+            if prompt is not None:
+                document["prompt"] = prompt
         elif field == "test" and case is not None:
             document["test"] = _case_document(case)
         elif field == "provider":
@@ -62,9 +63,33 @@ def context_document(evidence: Evidence, fields: Iterable[str]) -> dict[str, Any
     return document
 
 
-def _response_document(response: Response) -> dict[str, Any]:
+def transform_context(evidence: Evidence, fields: Iterable[str]) -> dict[str, Any]:
+    """The fields of a transform's context: `vars`, `prompt` as a mapping with its text, `metadata`."""
+    document: dict[str, Any] = {}
+    for field in fields:
+        if field == "vars":
+            document["vars"] = evidence.vars
+        elif field == "prompt":
+            label = _prompt_text(evidence.request)
+            document["prompt"] = {} if label is None else {"label": label}
+        elif field == "metadata" and evidence.response.metadata is not None:
+            document["metadata"] = evidence.response.metadata
+    return document
+
+
+def _prompt_text(request: Request | None) -> str | None:
+    if request is None:
+        return None
+    if request.text is not None:
+        return request.text
+    return None if request.transcript is None else compact_json(msgspec.to_builtins(request.transcript))
+
+
+def _response_document(response: Response, transformed: Any) -> dict[str, Any]:
+    """`transformed` is the output after the provider's transform and before the case's."""
     document: dict[str, Any] = {
         "output": response.output,
+        "providerTransformedOutput": transformed,
         "raw": response.raw,
         "cost": response.cost_usd,
         "latencyMs": response.latency_ms,
@@ -72,7 +97,7 @@ def _response_document(response: Response) -> dict[str, Any]:
         "metadata": response.metadata,
         "logProbs": response.log_probs,
     }
-    document = {name: value for name, value in document.items() if value is not None or name == "output"}
+    document = {name: value for name, value in document.items() if value is not None or name in _ALWAYS}
     if response.cached:
         document["cached"] = True
     if response.usage is not None:

@@ -1,4 +1,4 @@
-"""Judges the script assertions of a case: one batch to each engine that they need."""
+"""Runs the script assertions and transforms of a case: one batch to each engine that they need."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from typing import Any, NamedTuple, cast
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome
+from evenhand.model.transform import Transform, TransformFailed
 from evenhand.scripts.assertion import ScriptAssertion
-from evenhand.scripts.batch import Answer, Script
-from evenhand.scripts.context import FIELDS, context_document, fields_read
+from evenhand.scripts.batch import Answer, Purpose, Script
+from evenhand.scripts.context import FIELDS, context_document, fields_read, transform_context
 from evenhand.scripts.given import NOTHING, given
 from evenhand.scripts.in_process import InProcess
 from evenhand.scripts.launch import NoEngine, node_launch, python_launch, quickjs_launch
 from evenhand.scripts.pool import WorkerPool
+from evenhand.scripts.transform import TransformScript, value_of
+
+Code = ScriptAssertion | TransformScript
 
 MAX_KNOWN = 10_000
 """Sources whose key and reading are kept."""
@@ -43,64 +47,83 @@ class ScriptJudge:
         self._size = size or max(2, min(8, os.cpu_count() or 2))
         self._pools: dict[str, WorkerPool | InProcess | NoEngine] = {}
         self._keys = itertools.count(1)
-        self._known: dict[tuple[str, str], _Known] = {}
+        self._known: dict[tuple[str, str, Purpose], _Known] = {}
 
     async def judge(self, assertions: Sequence[Assertion], evidence: Evidence) -> list[Outcome]:
         """The outcomes of script assertions over one answer, in their order."""
         scripts = cast("Sequence[ScriptAssertion]", assertions)
-        answers = await self._answers(scripts, evidence)
+        answers = await self._answers(scripts, evidence, "verdict")
         return [script.conclude(answer, evidence) for script, answer in zip(scripts, answers, strict=True)]
 
-    async def _answers(self, scripts: Sequence[ScriptAssertion], evidence: Evidence) -> list[Answer]:
+    async def transform(
+        self, transforms: Sequence[Transform], evidence: Evidence
+    ) -> list[object | TransformFailed]:
+        """What scripts make of one output, in their order; the error of one that broke stands in its place."""
+        scripts = [TransformScript(transform) for transform in transforms]
+        answers = await self._answers(scripts, evidence, "value")
+        return [_value(answer, transform) for answer, transform in zip(answers, transforms, strict=True)]
+
+    async def _answers(self, scripts: Sequence[Code], evidence: Evidence, purpose: Purpose) -> list[Answer]:
         names = [script.engine_name for script in scripts]
         first = names[0]
         if names.count(first) == len(names):
-            return await self._ask(first, scripts, evidence)
+            return await self._ask(first, scripts, evidence, purpose)
         answers: list[Answer | None] = [None] * len(scripts)
         groups = {
             name: [index for index, other in enumerate(names) if other == name]
             for name in dict.fromkeys(names)
         }
         found = await asyncio.gather(
-            *(self._ask(name, [scripts[i] for i in indexes], evidence) for name, indexes in groups.items())
+            *(
+                self._ask(name, [scripts[i] for i in indexes], evidence, purpose)
+                for name, indexes in groups.items()
+            )
         )
         for indexes, group in zip(groups.values(), found, strict=True):
             for index, answer in zip(indexes, group, strict=True):
                 answers[index] = answer
         return [answer for answer in answers if answer is not None]
 
-    async def _ask(self, name: str, scripts: Sequence[ScriptAssertion], evidence: Evidence) -> list[Answer]:
+    async def _ask(
+        self, name: str, scripts: Sequence[Code], evidence: Evidence, purpose: Purpose
+    ) -> list[Answer]:
         pool = self._pools.get(name) or self._open(name)
         if isinstance(pool, NoEngine):
             return [Answer(broken=str(pool))] * len(scripts)
         batch = []
         reads: frozenset[str] = frozenset()
         for script in scripts:
-            known = self._known.get((name, script.value)) or self._learn(name, script)
+            known = self._known.get((name, script.value, purpose)) or self._learn(name, script, purpose)
             reads |= known.reads
             config = NOTHING if script.config is None else given(script.config)
             batch.append(Script(known.key, known.source, script.timeout_ms, config))
-        context = given(context_document(evidence, reads)) if reads else NOTHING
-        return await pool.evaluate(batch, given(evidence.response.output), context)
+        context = NOTHING
+        if reads:
+            make = context_document if purpose == "verdict" else transform_context
+            context = given(make(evidence, reads))
+        return await pool.evaluate(batch, given(evidence.response.output), context, purpose=purpose)
 
-    async def load(self, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+    async def load(self, scripts: Sequence[Code]) -> list[Answer]:
         """Make scripts ready to run without running any; the answers of those that can run hold `returned`."""
         answers: list[Answer] = []
         for start in range(0, len(scripts), 50):
             some = scripts[start : start + 50]
-            for name, group in itertools.groupby(some, key=lambda script: script.engine_name):
-                answers += await self._load(name, list(group))
+            for (name, purpose), group in itertools.groupby(some, key=_engine_and_purpose):
+                answers += await self._load(name, list(group), purpose)
         return answers
 
-    async def _load(self, name: str, scripts: Sequence[ScriptAssertion]) -> list[Answer]:
+    async def _load(self, name: str, scripts: Sequence[Code], purpose: Purpose) -> list[Answer]:
         pool = self._pools.get(name) or self._open(name)
         if isinstance(pool, NoEngine):
             return [Answer(broken=str(pool))] * len(scripts)
-        known = [self._known.get((name, script.value)) or self._learn(name, script) for script in scripts]
+        known = [
+            self._known.get((name, script.value, purpose)) or self._learn(name, script, purpose)
+            for script in scripts
+        ]
         batch = [Script(item.key, item.source, LOAD_LIMIT_MS) for item in known]
-        return await pool.evaluate(batch, NOTHING, NOTHING, dry=True)
+        return await pool.evaluate(batch, NOTHING, NOTHING, purpose=purpose, dry=True)
 
-    def _learn(self, name: str, script: ScriptAssertion) -> _Known:
+    def _learn(self, name: str, script: Code, purpose: Purpose) -> _Known:
         reference = script.reference
         if reference is None:
             known = _Known(next(self._keys), script.value, fields_read(script.value))
@@ -109,7 +132,7 @@ class ScriptJudge:
             known = _Known(next(self._keys), {"file": file, "name": reference.name}, FIELDS)
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        self._known[name, script.value] = known
+        self._known[name, script.value, purpose] = known
         return known
 
     def _open(self, name: str) -> WorkerPool | InProcess | NoEngine:
@@ -126,6 +149,17 @@ class ScriptJudge:
         for pool in self._pools.values():
             if not isinstance(pool, NoEngine):
                 await pool.close()
+
+
+def _engine_and_purpose(script: Code) -> tuple[str, Purpose]:
+    return script.engine_name, "value" if isinstance(script, TransformScript) else "verdict"
+
+
+def _value(answer: Answer, transform: Transform) -> object | TransformFailed:
+    try:
+        return value_of(answer, transform)
+    except TransformFailed as failure:
+        return failure
 
 
 _OPENERS: dict[str, Callable[[Path, int], WorkerPool | InProcess]] = {

@@ -11,7 +11,7 @@ import functools
 from collections import deque
 from collections.abc import Sequence
 
-from evenhand.scripts.batch import Answer, Batch, Given, Reply, Script
+from evenhand.scripts.batch import Answer, Batch, Given, Purpose, Reply, Script
 from evenhand.scripts.worker import Launch, Worker, decode_answer
 
 START_LIMIT_S = 30.0
@@ -48,10 +48,16 @@ class WorkerPool:
         self._closed = False
 
     async def evaluate(
-        self, scripts: Sequence[Script], output: Given, context: Given, *, dry: bool = False
+        self,
+        scripts: Sequence[Script],
+        output: Given,
+        context: Given,
+        *,
+        purpose: Purpose = "verdict",
+        dry: bool = False,
     ) -> list[Answer]:
         """The answers to scripts over one answer of a system under test, in their order; `dry` runs none."""
-        batch = Batch(scripts, output, context, dry=dry)
+        batch = Batch(scripts, output, context, purpose=purpose, dry=dry)
         self._waiting.append(batch)
         self._dispatch()
         return await batch.done
@@ -114,6 +120,7 @@ class WorkerPool:
             {
                 "sources": sources,
                 "scripts": rows,
+                "purpose": batch.purpose,
                 "dry": batch.dry,
                 "output": output.text,
                 "output_is_text": output.is_text,
@@ -200,7 +207,9 @@ class WorkerPool:
             batch.answers[missing[0]] = Answer(broken=_in_words("the worker died", worker))
         else:
             for index in missing:
-                alone = Batch([batch.scripts[index]], batch.output, batch.context, dry=batch.dry)
+                alone = Batch(
+                    [batch.scripts[index]], batch.output, batch.context, purpose=batch.purpose, dry=batch.dry
+                )
                 alone.done.add_done_callback(functools.partial(_take_over, batch, index))
                 self._waiting.appendleft(alone)
             return

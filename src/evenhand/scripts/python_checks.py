@@ -9,6 +9,7 @@ import ast
 import asyncio
 import importlib.util
 import inspect
+import json
 import math
 import sys
 import traceback
@@ -16,14 +17,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from evenhand.text.plain_json import NotPlain, plain_json
+
 Check = Callable[..., Any]
 
 MAX_LENGTH = 16 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_ITEMS = 10_000
 INLINE = "<check>"
-DEFAULT_NAMES = ("get_assert", "check")
-"""Functions that a file's check is called, in the order in which they are looked for."""
+DEFAULT_NAMES = {"verdict": ("get_assert", "check"), "value": ("get_transform", "transform")}
+"""Names of the function in a file, by what it is asked for, in the order in which they are looked for."""
 
 _SNAKE = {
     "named_scores": "namedScores",
@@ -93,8 +96,8 @@ def _awaits(nodes: list[Any]) -> bool:
     return False
 
 
-def load_file(file: Path, name: str) -> Check:
-    """The function `name` of a file; without a name `get_assert` or `check`. Raises `CannotCheck`."""
+def load_file(file: Path, name: str, purpose: str) -> Check:
+    """The function `name` of a file, without a name one of `DEFAULT_NAMES`. Raises `CannotCheck`."""
     try:
         module_name = f"evenhand_check_{abs(hash(str(file)))}"
         module = sys.modules.get(module_name)
@@ -119,7 +122,7 @@ def load_file(file: Path, name: str) -> Check:
         raise CannotCheck(
             {"broken": f"{file.name} cannot be loaded: {type(error).__name__}: {_shown(error)[:1_000]}"}
         ) from None
-    wanted = (name,) if name else DEFAULT_NAMES
+    wanted = (name,) if name else DEFAULT_NAMES[purpose]
     for candidate in wanted:
         found = vars(module).get(candidate)
         if callable(found):
@@ -133,14 +136,14 @@ def load_file(file: Path, name: str) -> Check:
 
 
 def call_check(
-    check: Check, output: Any, context: Any, loop: asyncio.AbstractEventLoop | None
+    check: Check, output: Any, context: Any, loop: asyncio.AbstractEventLoop | None, purpose: str
 ) -> dict[str, Any]:
-    """The answer of a check over an output."""
+    """The answer of a check over an output: the verdict, or the value, that it returned."""
     try:
         returned = check(output, context)
         if inspect.isawaitable(returned) and loop is not None:
             returned = loop.run_until_complete(_awaited(returned))
-        return {"returned": described(returned)}
+        return valued(returned) if purpose == "value" else {"returned": described(returned)}
     except MemoryError:
         return {"memory": True}
     except TooLarge:
@@ -172,6 +175,20 @@ def _shown(error: BaseException) -> str:
 
 class TooLarge(Exception):
     """A returned value that is larger than a verdict may be."""
+
+
+def valued(value: Any) -> dict[str, Any]:
+    """A returned value as the answer of code that was asked for one."""
+    try:
+        text = json.dumps(plain_json(value), ensure_ascii=True)
+    except NotPlain as error:
+        place = f" at `{'.'.join(map(str, error.path))}`" if error.path else ""
+        return {"unfit": f"a value that{place} {error.message}"}
+    except TypeError:
+        return {"unfit": "a number beyond a float"}
+    if len(text) > MAX_LENGTH:
+        raise TooLarge
+    return {"value": text}
 
 
 def described(value: Any) -> Any:

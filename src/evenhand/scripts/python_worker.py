@@ -58,7 +58,8 @@ class Worker:
         return {**answer, "console": lines} if lines else answer
 
     def _judged(self, batch: dict[str, Any], key: int, config: str) -> dict[str, Any]:
-        check = self._check(key, batch["sources"].get(key))
+        purpose = batch["purpose"]
+        check = self._check(key, batch["sources"].get(key), purpose)
         if isinstance(check, CannotCheck):
             return check.answer
         if batch["dry"]:
@@ -69,16 +70,16 @@ class Worker:
             context["config"] = json.loads(config)
         size = len(batch["output"]) + len(batch["context"])
         with memory_limited(16 * size):
-            return call_check(check, output, context, self._loop)
+            return call_check(check, output, context, self._loop, purpose)
 
-    def _check(self, key: int, source: Any) -> Check | CannotCheck:
+    def _check(self, key: int, source: Any, purpose: str) -> Check | CannotCheck:
         found = self._checks.get(key)
         if found is None:
             try:
                 found = (
                     load_inline(source)
                     if isinstance(source, str)
-                    else load_file(Path(source["file"]), source["name"])
+                    else load_file(Path(source["file"]), source["name"], purpose)
                 )
             except CannotCheck as problem:
                 found = problem

@@ -94,7 +94,7 @@ class Worker:
     def _answer(self, batch: dict[str, Any]) -> None:
         channel = self._channel
         for key, source in batch["sources"].items():
-            self._take(key, source)
+            self._take(key, source, batch["purpose"])
         if batch["dry"]:
             for key, _, _, index in batch["scripts"]:
                 channel.add(index, self._failed.get(key, '{"returned":true}'))
@@ -105,12 +105,12 @@ class Worker:
             channel.add(index, self._evaluate(batch, (key, config, config_specials)))
         channel.finish()
 
-    def _take(self, key: int, source: str) -> None:
+    def _take(self, key: int, source: str, purpose: str) -> None:
         if len(self._bodies) + len(self._failed) >= MAX_FUNCTIONS:
             self._bodies.clear()
             self._failed.clear()
             self._shared.clear()
-        answer = self._compile(source)
+        answer = self._compile(source, purpose)
         found = json.loads(answer)
         if "error" in found:
             self._failed[key] = '{"uncompiled":' + answer + "}"
@@ -119,7 +119,7 @@ class Worker:
         else:
             self._bodies[key] = found["body"], found["fresh"], found["extras"]
 
-    def _compile(self, source: str) -> str:
+    def _compile(self, source: str, purpose: str) -> str:
         if self._compiler is None or self._compiled_count >= 500:
             context = self._context_class()
             context.set_max_stack_size(STACK_LIMIT)
@@ -129,7 +129,7 @@ class Worker:
             self._compiled_count = 0
         self._compiled_count += 1
         try:
-            return str(self._compiler(source))
+            return str(self._compiler(source, purpose))
         except self._refusals as error:
             self._compiler = None
             return json.dumps({"error": str(error).split("\n")[0], "line": 0, "column": 0})
@@ -167,6 +167,7 @@ class Worker:
                     batch["context_specials"],
                     config,
                     config_specials,
+                    batch["purpose"],
                 )
             )
             if answer == "P":
@@ -222,6 +223,10 @@ def _reply(answer: str, lines: str) -> str:
     console = f',"console":{lines}' if lines else ""
     if letter == "R":
         return '{"returned":' + text + console + "}"
+    if letter == "V":
+        return '{"value":' + text + console + "}"
+    if letter == "U":
+        return '{"unfit":' + text + console + "}"
     if letter == "T":
         if '"message":"out of memory"' in text and '"name":"InternalError"' in text:
             return '{"memory":true' + console + "}"

@@ -40,8 +40,8 @@ def verdict(answer: Answer, terms: Terms) -> Outcome:
     """The outcome of an assertion whose script answered this, `negate` applied."""
     details = {"console": list(answer.console)} if answer.console else None
     if answer.threw is not None:
-        return failed(f"the script threw {_thrown(answer.threw)}", details=details)
-    broken = _broken(answer, terms)
+        return failed(f"the script threw {thrown_in_words(answer.threw)}", details=details)
+    broken = broken_reason(answer, timeout_ms=terms.timeout_ms, remedy=terms.remedy)
     if broken is not None:
         return errored(broken, ErrorClass.CHECKER_FAILED, details=details)
     try:
@@ -53,18 +53,18 @@ def verdict(answer: Answer, terms: Terms) -> Outcome:
     return msgspec.structs.replace(outcome, details={**(outcome.details or {}), **details})
 
 
-def _broken(answer: Answer, terms: Terms) -> str | None:
+def broken_reason(answer: Answer, *, timeout_ms: float, remedy: str) -> str | None:
     """Why a script could not be run to its end, or None."""
     if answer.uncompiled is not None:
         return f"the code does not compile: {answer.uncompiled.error}"
     if answer.lacks:
-        return f"the code uses `{answer.lacks}`, which the embedded engine does not have; {terms.remedy}"
+        return f"the code uses `{answer.lacks}`, which the embedded engine does not have; {remedy}"
     if answer.timed_out:
-        return f"the script did not end within {terms.timeout_ms:g} ms and was stopped"
+        return f"the script did not end within {timeout_ms:g} ms and was stopped"
     if answer.memory:
         return "the script took more memory than it may have"
     if answer.too_large:
-        return "the script returned more than 16 MiB, which is no verdict"
+        return "the script returned more than 16 MiB"
     if answer.unsettled:
         return "the script returned a promise that can never settle: nothing is left that could settle it"
     if answer.broken or answer.returned is msgspec.UNSET:
@@ -72,7 +72,8 @@ def _broken(answer: Answer, terms: Terms) -> str | None:
     return None
 
 
-def _thrown(threw: Thrown) -> str:
+def thrown_in_words(threw: Thrown) -> str:
+    """What a script threw, as it follows in a sentence."""
     message = threw.message
     return f"{threw.name}: {message}" if threw.name and threw.name != message else message or "an empty value"
 

@@ -24,7 +24,7 @@ HUGE_NUMBER = "[not stored: a whole number of more than 4,300 digits]"
 _DIGITS_4300_IN_BITS = 14_284
 _DATA_FIELDS = frozenset(
     {
-        *("vars", "prompt", "output", "arguments", "details", "criteria", "parts"),
+        *("vars", "prompt", "output", "raw_output", "arguments", "details", "criteria", "parts"),
         *("error_details", "request", "raw", "log_probs", "metadata", "config_snapshot"),
     }
 )

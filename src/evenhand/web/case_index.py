@@ -10,15 +10,18 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from evenhand.model.outcome import Status
 from evenhand.model.result import CaseResult
 from evenhand.report.labels import kind_label, output_text
 from evenhand.store.store import RunStore
 
-VERSION = 1
+T = TypeVar("T")
+
+VERSION = 2
 """Version of the tables: a file with another one is made anew."""
 
 MAX_WORDS = 64_000
@@ -26,6 +29,9 @@ MAX_WORDS = 64_000
 
 MAX_EXCERPT = 240
 """Characters of an output or a reason that a list shows."""
+
+MAX_KEPT = 200
+"""Answers over whole runs that are kept."""
 
 BATCH = 500
 """Results that are committed together; readers wait no longer than one batch takes."""
@@ -41,7 +47,7 @@ _TABLES = """
     );
     CREATE INDEX cases_in_plan_order ON cases (run, position);
     CREATE INDEX cases_by_status ON cases (run, status, position);
-    CREATE INDEX cases_over_runs ON cases (case_key);
+    CREATE INDEX cases_by_test ON cases (run, test_id);
     CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61', prefix='2 3');
 """
 _CASE = f"INSERT INTO cases VALUES ({', '.join('?' * 19)})"  # noqa: S608
@@ -54,6 +60,7 @@ class CaseIndex:
         """`path` is the file, created where it is missing; None keeps the index in memory."""
         self._lock = threading.RLock()
         self._connection = _opened(path)
+        self._kept: dict[tuple[str, Hashable], tuple[int, Any]] = {}
 
     def bring_up_to_date(self, store: RunStore, run_id: str) -> int:
         """Take in what a run has committed since the last time; returns how many results were new."""
@@ -79,6 +86,16 @@ class CaseIndex:
         """All rows of a query."""
         with self._lock:
             return self._connection.execute(sql, parameters).fetchall()
+
+    def remembered(self, run_id: str, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` computes over a whole run, kept until the run has grown."""
+        _, last = self._run(run_id)
+        kept = self._kept.get((run_id, key))
+        if kept is None or kept[0] != last:
+            kept = self._kept[run_id, key] = (last, make())
+            while len(self._kept) > MAX_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        return cast(T, kept[1])
 
     def close(self) -> None:
         """Let go of the file."""

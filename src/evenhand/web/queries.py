@@ -115,6 +115,14 @@ def find_cases(index: CaseIndex, run_id: str, query: CaseQuery) -> CasePage:
         f"SELECT * FROM cases WHERE {where} ORDER BY {ORDERS[query.order]} LIMIT ? OFFSET ?",  # noqa: S608
         (*values, query.limit, query.offset),
     )
+    total, facets = index.remembered(run_id, (where, values), lambda: _counted(index, where, values))
+    return CasePage(rows=tuple(map(_case_row, rows)), total=total, offset=query.offset, facets=facets)
+
+
+def _counted(
+    index: CaseIndex, where: str, values: tuple[object, ...]
+) -> tuple[int, dict[str, dict[str, int]]]:
+    """How many cases there are, in all and by the values of each facet."""
     counted = index.rows(
         f"SELECT {', '.join(FACETS)}, count(*) AS n FROM cases WHERE {where} GROUP BY {', '.join(FACETS)}",  # noqa: S608
         values,
@@ -125,12 +133,7 @@ def find_cases(index: CaseIndex, run_id: str, query: CaseQuery) -> CasePage:
             value = row[name]
             if value:
                 facets[name][value] = facets[name].get(value, 0) + row["n"]
-    return CasePage(
-        rows=tuple(map(_case_row, rows)),
-        total=sum(row["n"] for row in counted),
-        offset=query.offset,
-        facets=facets,
-    )
+    return sum(row["n"] for row in counted), facets
 
 
 def neighbours(index: CaseIndex, run_id: str, query: CaseQuery, case_key: str) -> tuple[Neighbour, Neighbour]:

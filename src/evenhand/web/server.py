@@ -16,6 +16,8 @@ from aiohttp import web
 from evenhand.errors import EvenhandError, UsageError
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
+from evenhand.web.pages.compare import compare_page
+from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
 from evenhand.web.queries import CaseQuery
@@ -83,13 +85,28 @@ async def _case(site: Site, request: web.Request) -> Any:
     case = await site.ask(lambda: site.store.result(run.run_id, request.match_info["case"]))
     if case is None:
         raise UsageError(f"run {run.run_id} has no case with the key {request.match_info['case']!r}")
-    return await site.ask(lambda: case_page(site.index, run, case, query))
+    against = request.query.get("against", "")
+    return await site.ask(lambda: case_page(site.store, site.index, run, case, query, against))
+
+
+async def _matrix(site: Site, request: web.Request) -> Any:
+    run = await site.run(request.match_info["run"])
+    offset = CaseQuery.of(_parameters(request)).offset
+    is_indexed = await site.indexed(run)
+    return await site.ask(lambda: matrix_page(site.index, run, offset, is_indexed=is_indexed))
+
+
+async def _compare(site: Site, request: web.Request) -> Any:
+    base, head = request.query.get("base", ""), request.query.get("head", "")
+    return await site.ask(lambda: compare_page(site.store, base, head))
 
 
 PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/runs", "runs.html", _runs),
     ("/runs/{run:[^/.]+}", "run.html", _run),
     ("/runs/{run:[^/.]+}/rows", "case_rows.html", _run),
+    ("/runs/{run:[^/.]+}/matrix", "matrix.html", _matrix),
+    ("/compare", "compare.html", _compare),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
 )
 """Every page: its address, its template, and what it shows."""

@@ -219,6 +219,14 @@ def _history(cell: str) -> Any:
     raise BadCell(f"must be a JSON list of turns or a file:// reference, found {text[:40]!r}")
 
 
+def _transform(cell: str) -> Any:
+    if not cell.strip():
+        return msgspec.UNSET
+    if cell.lstrip().startswith('{"'):
+        return _json(cell)
+    return cell
+
+
 def _int(cell: str) -> Any:
     text = cell.strip()
     if not text:
@@ -270,5 +278,6 @@ _RESERVED: dict[str, Callable[[str], Any]] = {
     "expect_fail": _expect_fail,
     "__assert": _assertions,
     "__history": _history,
+    "__transform": _transform,
 }
-_KEYS = {"__assert": "assert", "__history": "history"}
+_KEYS = {"__assert": "assert", "__history": "history", "__transform": "transform"}

@@ -1,6 +1,6 @@
 // Finds the function body that a piece of inline code stands for, in an engine whose `Function` can be tricked.
 //
-// Evaluates to `(bodyOf) => code => answer`, where `bodyOf` is what `source.js` evaluates to. The answer is JSON:
+// Evaluates to `(bodyOf) => (code, purpose) => answer`, where `bodyOf` is what `source.js` evaluates to. The answer is JSON:
 // `{body, fresh, extras, lacks}`, or `{error, line, column}` where the code does not compile.
 (bodyOf) => {
   'use strict';
@@ -45,8 +45,8 @@
     return /\bimport\s*\(/.test(body) && !compiles(body.replace(/\bimport(?=\s*\()/g, 'import!'));
   }
 
-  return (code) => {
-    const body = bodyOf(code, compiles);
+  return (code, purpose) => {
+    const body = bodyOf(code, compiles, purpose);
     const error = syntaxError(asArrow(body)) ?? syntaxError(asMethod(body));
     if (error === null) {
       const lacks = importsModules(body) ? 'import()' : '';

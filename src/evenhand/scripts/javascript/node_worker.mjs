@@ -78,8 +78,8 @@ function syntaxError(body) {
   }
 }
 
-function inline(code) {
-  const body = bodyOf(code, (text) => syntaxError(text) === null);
+function inline(code, purpose) {
+  const body = bodyOf(code, (text) => syntaxError(text) === null, purpose);
   const error = syntaxError(body);
   if (error) return { answer: { uncompiled: { error: error.message, line: 0, column: 0 } } };
   const made = new FunctionClass('output', 'context', 'require', body);
@@ -130,11 +130,11 @@ async function fromFile({ file, name }) {
   return { answer: { broken: `${path.basename(file)} exports ${what}; it exports ${names.join(', ') || 'nothing'}` } };
 }
 
-async function prepared(key, source) {
+async function prepared(key, source, purpose) {
   let found = functions.get(key);
   if (!found) {
     if (source === undefined) return { answer: { unknown: true } };
-    found = typeof source === 'string' ? inline(source) : await fromFile(source);
+    found = typeof source === 'string' ? inline(source, purpose) : await fromFile(source);
     functions.set(key, found);
     // What a module changes while it is loaded (a polyfill, say) belongs to it.
     before = picture();
@@ -162,6 +162,7 @@ function read(source, specials) {
 function contextOf(batch, config, configSpecials) {
   if (!batch.context) return undefined;
   const context = read(batch.context, batch.context_specials);
+  if (batch.purpose === 'value') return context;
   const { provider } = context;
   if (!('prompt' in context)) context.prompt = undefined;
   if (!('logProbs' in context)) context.logProbs = undefined;
@@ -177,7 +178,7 @@ function contextOf(batch, config, configSpecials) {
 }
 
 async function evaluate(batch, [key, config, configSpecials]) {
-  const found = await prepared(key, batch.sources[key]);
+  const found = await prepared(key, batch.sources[key], batch.purpose);
   lines = [];
   lineRoom = 65536;
   if (found.answer) return stringify(found.answer);
@@ -185,9 +186,13 @@ async function evaluate(batch, [key, config, configSpecials]) {
   let answer;
   try {
     const output = batch.output_is_text ? batch.output : read(batch.output, batch.output_specials);
-    answer = '{"returned":' + values.returned(await found.run(output, contextOf(batch, config, configSpecials)));
+    const returned = await found.run(output, contextOf(batch, config, configSpecials));
+    if (batch.purpose === 'value') answer = '{"value":' + stringify(values.json(returned));
+    else answer = '{"returned":' + values.returned(returned);
   } catch (error) {
-    answer = error instanceof values.TooLarge ? '{"too_large":true' : '{"threw":' + values.thrown(error);
+    if (error instanceof values.TooLarge) answer = '{"too_large":true';
+    else if (error instanceof values.Unfit) answer = '{"unfit":' + stringify(error.message);
+    else answer = '{"threw":' + values.thrown(error);
   }
   return answer + (lines.length ? ',"console":' + stringify(lines) : '') + '}';
 }

@@ -9,9 +9,9 @@
   const { parse, stringify } = JSON;
   const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, deleteProperty } = Reflect;
   const { freeze } = Object;
-  const { join } = Array.prototype;
   const PromiseClass = Promise;
   const { then } = Promise.prototype;
+  const { join } = Array.prototype;
   const BigIntFunction = BigInt;
   const SetClass = Set;
   const MapClass = Map;
@@ -174,8 +174,9 @@
     return root.value;
   }
 
-  function contextOf(source, specials, config, configSpecials) {
+  function contextOf(source, specials, config, configSpecials, purpose) {
     const context = read(source, specials);
+    if (purpose === 'value') return context;
     const { provider } = context;
     if (!('prompt' in context)) context.prompt = undefined;
     if (!('logProbs' in context)) context.logProbs = undefined;
@@ -193,10 +194,10 @@
     return apply(join, [letter, text], ['']);
   }
 
-  function settled(value) {
+  function settled(value, purpose) {
     if (lacking) return 'L' + lacking;
     try {
-      return answer('R', values.returned(value));
+      return purpose === 'value' ? answer('V', stringify(values.json(value))) : answer('R', values.returned(value));
     } catch (error) {
       return failed(error);
     }
@@ -205,25 +206,27 @@
   function failed(error) {
     if (lacking) return 'L' + lacking;
     if (error instanceof values.TooLarge) return 'B';
+    if (error instanceof values.Unfit) return answer('U', stringify(error.message));
     return answer('T', values.thrown(error));
   }
 
-  // Run a script. The answer is a letter (R returned, T threw, L lacks, B too large, P not settled yet) and its text.
-  function run(key, output, outputIsText, outputSpecials, context, contextSpecials, config, configSpecials) {
+  // Run a script. The answer is a letter (R returned, V a value, U no value, T threw, L lacks, B too large, P not
+  // settled yet) and its text.
+  function run(key, output, outputIsText, outputSpecials, context, contextSpecials, config, configSpecials, purpose) {
     let value;
     lacking = '';
     outcome = '';
     try {
       const given = outputIsText ? output : read(output, outputSpecials);
-      const about = context ? contextOf(context, contextSpecials, config, configSpecials) : undefined;
+      const about = context ? contextOf(context, contextSpecials, config, configSpecials, purpose) : undefined;
       value = apply(mapGet, functions, [key])(given, about);
-      if (typeof value !== 'object' || value === null || typeof value.then !== 'function') return settled(value);
+      if (typeof value !== 'object' || value === null || typeof value.then !== 'function') return settled(value, purpose);
     } catch (error) {
       return failed(error);
     }
     const promise = new PromiseClass((resolve) => resolve(value));
     apply(then, promise, [
-      (result) => { outcome = settled(result); },
+      (result) => { outcome = settled(result, purpose); },
       (error) => { outcome = failed(error); },
     ]);
     return 'P';

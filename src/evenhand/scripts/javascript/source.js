@@ -1,11 +1,12 @@
 // What a piece of inline code means: which function body it stands for.
 //
-// Evaluates to `(code, compiles) => body`. `compiles(body)` tells whether a text is a whole function body for the
+// Evaluates to `(code, compiles, purpose) => body`. `compiles(body)` tells whether a text is a whole function body for the
 // engine, so that nothing here has to know the grammar of the language. The body may not compile: then no reading of
 // the code does, and it is the one to report.
 //
 // Code with a line end in it is a function body as it stands. A single line is an expression if it can be one; a line
-// that begins with a declaration is declarations and a final expression; any other line is a function body.
+// that begins with a declaration is declarations and a final expression; any other line is a function body. Code that
+// is asked for a `value` is an expression on a single line, or says `return` itself.
 (() => {
   'use strict';
   const DECLARATION = /^(?:const|let|var)(?=[\s{[])/;
@@ -50,12 +51,13 @@
     return null;
   }
 
-  return (code, compiles) => {
+  return (code, compiles, purpose) => {
     const body = code.trimEnd();
     if (body.includes('\n')) return body;
     const line = body.trimStart();
     const read = asExpression(line, compiles);
     if (read !== null) return read;
+    if (purpose === 'value') return /\breturn\b/.test(line) ? body : returning(line);
     return (DECLARATION.test(line) && asDeclarations(line, compiles)) || body;
   };
 })()

@@ -11,7 +11,7 @@
   const { keys } = Object;
   const text = String;
   const { apply } = Reflect;
-  const { hasOwnProperty } = Object.prototype;
+  const { hasOwnProperty, toString: tagOf } = Object.prototype;
   const ErrorClass = Error;
 
   const MAX_LENGTH = 16 * 1024 * 1024;
@@ -20,6 +20,8 @@
   const FIELDS = ['pass', 'score', 'reason', 'namedScores', 'namedScoreWeights', 'componentResults', 'metadata'];
 
   class TooLarge extends ErrorClass {}
+  // A value that JSON has no way to write; the message says what it is.
+  class Unfit extends ErrorClass {}
 
   // What is left of the room for one value.
   let room = 0;
@@ -129,6 +131,73 @@
     return encoded(value, 'result', null, 0);
   }
 
+  // Objects that JSON would write as `{}`.
+  const BOXED = /^\[object (?:String|Number|Boolean|BigInt)\]$/;
+  const MAX_JSON_DEPTH = 200;
+  const LOST = /^\[object (?:Map|Set|WeakMap|WeakSet|Promise|RegExp|Error|ArrayBuffer|Generator|AsyncGenerator)\]$/;
+
+  // The JSON text of a value as `JSON.stringify` writes it, with BigInts as whole numbers; undefined for what it
+  // leaves out. What it would change or lose is refused.
+  function jsonOf(value, key, parents, depth) {
+    switch (typeof value) {
+      case 'boolean':
+        return value ? 'true' : 'false';
+      case 'number':
+        if (!isFinite(value)) throw new Unfit(text(value) + ', which JSON does not have');
+        return within(text(value));
+      case 'string':
+        if (value.length > room) throw new TooLarge('too large');
+        return within(stringify(value));
+      case 'bigint':
+        return within(text(value));
+      case 'object':
+        return value === null ? 'null' : jsonOfObject(value, key, parents, depth);
+      default:
+        return undefined;
+    }
+  }
+
+  function jsonOfObject(value, key, parents, depth) {
+    for (let above = parents; above !== null; above = above.next) {
+      if (above.value === value) throw new Unfit('a value that contains itself');
+    }
+    if (depth >= MAX_JSON_DEPTH) throw new Unfit('a value that is nested deeper than ' + MAX_JSON_DEPTH + ' levels');
+    const below = { value, next: parents };
+    const { toJSON } = value;
+    if (typeof toJSON === 'function') return jsonOf(apply(toJSON, value, [key]), key, below, depth + 1);
+    const tag = apply(tagOf, value, []);
+    if (LOST.test(tag)) throw new Unfit('a value of type ' + className(value) + ', which JSON does not have');
+    if (BOXED.test(tag)) return jsonOf(value.valueOf(), key, below, depth + 1);
+    return isArray(value) ? jsonOfList(value, below, depth) : jsonOfMapping(value, below, depth);
+  }
+
+  function jsonOfList(value, parents, depth) {
+    let items = '';
+    for (let index = 0; index < value.length; index++) {
+      const item = jsonOf(value[index], text(index), parents, depth + 1);
+      items += (index ? ',' : '') + (item === undefined ? within('null') : item);
+    }
+    return within('[]') && '[' + items + ']';
+  }
+
+  function jsonOfMapping(value, parents, depth) {
+    const names = keys(value);
+    let found = '';
+    for (let index = 0; index < names.length; index++) {
+      const item = jsonOf(value[names[index]], names[index], parents, depth + 1);
+      if (item !== undefined) found += (found ? ',' : '') + within(stringify(names[index])) + ':' + item;
+    }
+    return within('{}') && '{' + found + '}';
+  }
+
+  // The JSON text of a value that a script gave. Throws what reading it throws, `Unfit` and `TooLarge`.
+  function json(value) {
+    room = MAX_LENGTH;
+    const written = jsonOf(value, '', null, 0);
+    if (written === undefined) throw new Unfit(typeof value === 'undefined' ? 'undefined' : 'a ' + typeof value);
+    return written;
+  }
+
   function shown(read) {
     try {
       return read();
@@ -171,5 +240,5 @@
     return line;
   }
 
-  return { returned, thrown, logged, TooLarge };
+  return { returned, json, thrown, logged, TooLarge, Unfit };
 })()

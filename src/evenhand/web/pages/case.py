@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from evenhand.model.result import CaseResult, Run
+from evenhand.model.result import AssertResult, CaseResult, Run
 from evenhand.report.encode import json_line
 from evenhand.report.labels import kind_label, output_text, prompt_text
+from evenhand.store.store import RunStore
+from evenhand.text.json_reader import NotJson, read_json
+from evenhand.text.word_diff import Piece
 from evenhand.web.case_index import CaseIndex
+from evenhand.web.markdown import markdown
+from evenhand.web.pages.history import PastResult, history, output_changes
+from evenhand.web.pages.json_tree import Node, json_tree
 from evenhand.web.pages.runs import RunRow, run_row
 from evenhand.web.queries import CaseQuery, Neighbour, neighbours
 from evenhand.web.rendering import plain
@@ -19,6 +26,10 @@ MAX_SHOWN = 200_000
 
 MAX_ASSERTIONS = 500
 """Assertions that a page shows, those that did not pass first."""
+
+MAX_PARTS = 200
+MAX_PART_DEPTH = 8
+"""Members of one assertion that a page shows, and how deep they nest."""
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,81 +41,158 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AssertionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One assertion and what it found."""
+    """One assertion, or a member of one, and what it found."""
 
     kind: str
     status: str
-    score: float | None
-    weight: float
-    reason: str
-    criteria: str
-    metric: str | None
-    cost_usd: float | None
-    error_class: str | None
-    details: str
+    score: float | None = None
+    weight: float | None = None
+    reason: str = ""
+    criteria: str = ""
+    metric: str | None = None
+    cost_usd: float | None = None
+    error_class: str | None = None
+    details: str = ""
+    parts: tuple[AssertionView, ...] = ()
 
 
 class CasePage(msgspec.Struct, frozen=True, kw_only=True):
-    """A case with the way to its neighbours in the list that it was opened from."""
+    """A case with its past and the way to its neighbours in the list that it was opened from."""
 
     run: RunRow
-    case: Any
+    result: CaseResult
     assertions: tuple[AssertionView, ...]
     assertions_left_out: int
+    turns: tuple[Text, ...]
+    """What was asked, by role."""
     texts: tuple[Text, ...]
+    tree: tuple[Node, ...]
+    """The output as JSON, if it is an object or a list."""
+    markdown: str
+    """The output as HTML, if it is Markdown."""
+    history: tuple[PastResult, ...]
+    against: str
+    """The run that the output is compared with, empty for none."""
+    changes: tuple[Piece, ...]
     before: Neighbour
     behind: Neighbour
     query: CaseQuery
 
 
-def case_page(index: CaseIndex, run: Run, case: CaseResult, query: CaseQuery) -> CasePage:
-    """The page of a case."""
+def case_page(
+    store: RunStore, index: CaseIndex, run: Run, case: CaseResult, query: CaseQuery, against: str
+) -> CasePage:
+    """The page of a case. `against` is a run whose output of the same case is compared with, empty for none."""
     before, behind = neighbours(index, run.run_id, query, case.case_key)
+    other = store.result(store.find(against).run_id, case.case_key) if against else None
     ordered = sorted(case.asserts, key=lambda each: each.status == "pass")
+    output = output_text(case) if case.output is not None else ""
     return CasePage(
         run=run_row(run),
-        case=plain(
-            msgspec.structs.replace(case, asserts=(), output=None, raw=None, reasoning=None, prompt=None)
-        ),
-        assertions=tuple(
-            AssertionView(
-                kind=kind_label(each),
-                status=each.status.value,
-                score=each.score,
-                weight=each.weight,
-                reason=each.reason,
-                criteria=json_line(plain(each.criteria)) if each.criteria is not None else "",
-                metric=each.metric,
-                cost_usd=each.cost_usd,
-                error_class=each.error_class,
-                details=json_line(each.details) if each.details is not None else "",
-            )
-            for each in ordered[:MAX_ASSERTIONS]
-        ),
+        result=case,
+        assertions=tuple(map(_assertion, ordered[:MAX_ASSERTIONS])),
         assertions_left_out=max(0, len(ordered) - MAX_ASSERTIONS),
-        texts=tuple(_texts(case)),
+        turns=tuple(_turns(case)),
+        texts=tuple(_text(name, text) for name, text in _texts(case, output) if text),
+        tree=json_tree(case.output if not isinstance(case.output, str) else _as_json(output)),
+        markdown=markdown(output) if isinstance(case.output, str) else "",
+        history=history(store, run, case),
+        against=against if other else "",
+        changes=output_changes(other, case) if other else (),
         before=before,
         behind=behind,
         query=query,
     )
 
 
-def _texts(case: CaseResult) -> list[Text]:
-    found = [
-        ("output", output_text(case) if case.output is not None else ""),
-        ("prompt", prompt_text(case)),
-        ("reasoning", case.reasoning or ""),
-        ("tool calls", "\n".join(f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls)),
-        ("variables", "\n".join(f"{name}: {_plain(value)}" for name, value in case.vars.items())),
-        ("error details", _plain(case.error_details) if case.error_details is not None else ""),
-        ("raw answer", _plain(case.raw) if case.raw is not None else ""),
-    ]
-    return [
-        Text(name=name, text=text[:MAX_SHOWN], cut=max(0, len(text) - MAX_SHOWN))
-        for name, text in found
-        if text
-    ]
+def _as_json(text: str) -> Any:
+    if not text[:MAX_SHOWN].lstrip().startswith(("{", "[")) or len(text) > MAX_SHOWN:
+        return None
+    value = read_json(text)
+    return None if isinstance(value, NotJson) else value
+
+
+def _assertion(result: AssertResult) -> AssertionView:
+    return AssertionView(
+        kind=kind_label(result),
+        status=result.status.value,
+        score=result.score,
+        weight=result.weight,
+        reason=result.reason,
+        criteria=_plain(plain(result.criteria)),
+        metric=result.metric,
+        cost_usd=result.cost_usd,
+        error_class=result.error_class,
+        details=_plain(result.details),
+        parts=_parts(result.parts, MAX_PART_DEPTH),
+    )
+
+
+def _parts(parts: Any, depth: int) -> tuple[AssertionView, ...]:
+    if not isinstance(parts, (list, tuple)) or depth == 0:
+        return ()
+    return tuple(_part(part, depth) for part in parts[:MAX_PARTS] if isinstance(part, Mapping))
+
+
+def _part(part: Mapping[str, Any], depth: int) -> AssertionView:
+    """A member: a whole result of an assertion, or what a script said of a part of its own."""
+    status = part.get("status")
+    if not isinstance(status, str):
+        passed = part.get("pass")
+        status = "" if not isinstance(passed, bool) else "pass" if passed else "fail"
+    criteria = part.get("criteria")
+    negated = isinstance(criteria, Mapping) and criteria.get("negate") is True
+    kind = str(part.get("kind") or "part")
+    score = part.get("score")
+    return AssertionView(
+        kind=f"not-{kind}" if negated else kind,
+        status=status,
+        score=score if isinstance(score, (int, float)) else None,
+        reason=str(part.get("reason") or ""),
+        criteria=_plain(criteria),
+        parts=_parts(part.get("parts") or part.get("componentResults"), depth - 1),
+    )
+
+
+def _turns(case: CaseResult) -> Iterator[Text]:
+    turns = case.prompt.get("messages") if isinstance(case.prompt, dict) else None
+    if not isinstance(turns, list):
+        if text := prompt_text(case):
+            yield _text("prompt", text)
+        return
+    for turn in turns:
+        if isinstance(turn, dict):
+            yield _text(str(turn.get("role") or "turn"), "\n".join(_turn_texts(turn)))
+
+
+def _turn_texts(turn: dict[str, Any]) -> Iterator[str]:
+    content = turn.get("content")
+    for block in content if isinstance(content, list) else [content]:
+        if isinstance(block, dict) and isinstance(block.get("text"), str):
+            yield block["text"]
+        elif block is not None:
+            yield _plain(block)
+    for call in turn.get("tool_calls") or ():
+        yield _plain(call)
+
+
+def _texts(case: CaseResult, output: str) -> Iterator[tuple[str, str]]:
+    yield "output", output
+    yield "reasoning", case.reasoning or ""
+    calls = [f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls]
+    yield "tool calls", "\n".join(calls)
+    yield "variables", "\n".join(f"{name}: {_plain(value)}" for name, value in case.vars.items())
+    yield "error details", _plain(case.error_details)
+    yield "raw request", _plain(case.request)
+    yield "raw answer", _plain(case.raw)
+    yield "metadata", _plain(case.metadata)
+
+
+def _text(name: str, text: str) -> Text:
+    return Text(name=name, text=text[:MAX_SHOWN], cut=max(0, len(text) - MAX_SHOWN))
 
 
 def _plain(value: object) -> str:
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json_line(value)

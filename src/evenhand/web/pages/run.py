@@ -7,6 +7,7 @@ import msgspec
 from evenhand.model.result import Run
 from evenhand.report.figures import effort, headline, most_frequent, notes, rate, remedy, tallies
 from evenhand.web.case_index import CaseIndex
+from evenhand.web.pages.run_plots import RunPlots, run_plots
 from evenhand.web.pages.runs import RunRow, run_row
 from evenhand.web.queries import ORDERS, CasePage, CaseQuery, find_cases
 
@@ -32,6 +33,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     named_scores: dict[str, float]
     query: CaseQuery
     cases: CasePage
+    plots: RunPlots
     is_indexed: bool
     orders: tuple[str, ...] = tuple(ORDERS)
 
@@ -53,5 +55,6 @@ def run_page(index: CaseIndex, run: Run, query: CaseQuery, *, is_indexed: bool) 
         named_scores=summary.named_scores,
         query=query,
         cases=find_cases(index, run.run_id, query),
+        plots=run_plots(index, run.run_id),
         is_indexed=is_indexed,
     )

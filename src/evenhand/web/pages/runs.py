@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from evenhand.model.result import Run, RunStatus
-from evenhand.report.figures import headline
+from evenhand.report.figures import headline, percent
 from evenhand.store.store import RunStore
+from evenhand.web.plots import Point, trend
 
 PAGE_SIZE = 50
 
@@ -73,6 +74,14 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None
 
 
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
+    """The pass rates of a suite's runs on the page, from the oldest to the newest."""
+
+    suite: str
+    points: tuple[Point, ...]
+    latest: float
+
+
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of runs, the one begun last first; `more` is the run behind which the next page begins."""
 
@@ -81,6 +90,7 @@ class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
     more: str | None
     suites: tuple[str, ...]
     branches: tuple[str, ...]
+    trends: tuple[Trend, ...]
 
 
 def runs_page(store: RunStore, query: RunQuery) -> RunsPage:
@@ -107,7 +117,19 @@ def runs_page(store: RunStore, query: RunQuery) -> RunsPage:
         more=more,
         suites=tuple(sorted(suites)),
         branches=tuple(sorted(branches)),
+        trends=tuple(_trends(rows)),
     )
+
+
+def _trends(rows: list[RunRow]) -> Iterator[Trend]:
+    by_suite: dict[str, list[tuple[float, str, str]]] = {}
+    for row in reversed(rows):
+        if row.pass_rate is not None:
+            label = f"{row.started_at[:16]}: {percent(row.pass_rate)}"
+            by_suite.setdefault(row.suite, []).append((row.pass_rate, label, f"/runs/{row.run_id}"))
+    for suite, shares in by_suite.items():
+        if len(shares) > 1:
+            yield Trend(suite=suite, points=trend(shares), latest=shares[-1][0])
 
 
 def run_row(run: Run) -> RunRow:

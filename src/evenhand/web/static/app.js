@@ -49,7 +49,7 @@ class LongList {
   }
 
   follow() {
-    const first = Math.max(0, Math.floor((scrollY - this.top()) / ROW));
+    const first = Math.max(0, Math.floor((scrollY - this.top() + 1) / ROW)); // a pixel for rounding
     const last = Math.min(this.total - 1, first + Math.ceil(innerHeight / ROW));
     for (let number = Math.floor(first / CHUNK); number <= Math.floor(last / CHUNK); number++) this.load(number);
     for (const [number, rows] of this.chunks) {

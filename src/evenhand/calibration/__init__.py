@@ -1,0 +1,1 @@
+"""A judge compared with people: their labels, a run that asks the judge, the figures."""

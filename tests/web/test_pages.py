@@ -1,0 +1,118 @@
+"""What the pages show beyond lists."""
+
+from __future__ import annotations
+
+import html
+import json
+
+import pytest
+
+from evenhand.model.outcome import Status
+from evenhand.model.result import AssertResult, CaseStatus
+from support.viewed import RUN_ID, a_case, a_failure
+
+OLDER = "01J0000000000000000000OLDR"
+
+
+def test_the_matrix_shows_each_test_by_how_it_was_asked(browse, add) -> None:
+    add(a_case(0), a_failure(0, provider="other"), a_case(1))
+    page = json.loads(browse(f"/runs/{RUN_ID}/matrix.json")[2])
+    assert page["columns"] == [["app", "ask"], ["other", "ask"]]
+    assert [[cell and cell["status"] for cell in row["cells"]] for row in page["rows"]] == [
+        ["pass", "fail"],
+        ["pass", None],
+    ]
+    assert "case-1" in browse(f"/runs/{RUN_ID}/matrix")[2]
+
+
+def test_two_runs_stand_beside_each_other_with_what_their_outputs_lost_and_gained(browse, add) -> None:
+    add(a_case(0, output="the capital is Paris"), a_case(1), run_id=OLDER)
+    add(a_failure(0, output="the capital is Lyon"), a_case(1))
+    page = browse(f"/compare?base={OLDER}&head={RUN_ID}")[2]
+    assert "<del>Paris</del><ins>Lyon</ins>" in page
+    twin = json.loads(browse(f"/compare.json?base={OLDER}&head={RUN_ID}")[2])
+    assert [(s["name"], s["total"]) for s in twin["sections"]] == [("newly_failing", 1)]
+
+
+def test_a_comparison_with_a_run_that_is_not_there_says_so(browse, add) -> None:
+    add(a_case(0))
+    assert browse(f"/compare?base=01NOSUCHRUN&head={RUN_ID}")[0] == 404
+    assert browse("/compare")[0] == 200
+
+
+def test_a_case_shows_its_past_and_what_changed_since(browse, add) -> None:
+    add(a_case(0, output="the capital is Paris"), run_id=OLDER)
+    add(a_case(0, output="the capital is Lyon"))
+    key = a_case(0).case_key
+    page = browse(f"/runs/{RUN_ID}/cases/{key}")[2]
+    assert f'href="?against={OLDER}"' in page
+    assert "<del>Paris</del><ins>Lyon</ins>" in browse(f"/runs/{RUN_ID}/cases/{key}?against={OLDER}")[2]
+
+
+def test_members_of_an_assertion_stand_below_it(browse, add) -> None:
+    member = {"kind": "contains", "status": "fail", "score": 0, "reason": "no Paris", "parts": []}
+    script = {
+        "pass": True,
+        "score": 1,
+        "reason": "well",
+        "componentResults": [{"pass": False, "reason": "ill"}],
+    }
+    group = AssertResult(kind="any-of", status=Status.FAIL, score=0.0, reason="none", parts=(member, script))
+    add(a_case(0, status=CaseStatus.FAIL, asserts=(group,)))
+    (shown,) = json.loads(browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}.json")[2])["assertions"]
+    assert [(part["kind"], part["status"]) for part in shown["parts"]] == [
+        ("contains", "fail"),
+        ("part", "pass"),
+    ]
+    assert shown["parts"][1]["parts"][0]["reason"] == "ill"
+
+
+@pytest.mark.parametrize(
+    ("output", "inside"),
+    [
+        ("# Title\n\n* **bold**\n* x", "<h1>Title</h1>"),
+        ("a [link](https://example.org/) *b*", 'href="https://example.org/"'),
+        ("[a](javascript:alert(1)) **b**", "[a](javascript:alert(1))"),
+        ("![x](https://evil.example/p.png) **b**", "!<a href="),
+        ("<b onclick=x>raw</b> **b**", "&lt;b onclick=x&gt;"),
+        ("[a](file:///etc/passwd) **b**", "[a](file:///etc/passwd)"),
+        ("[a](data:text/html,x) **b**", "[a](data:text/html,x)"),
+    ],
+)
+def test_markdown_is_shown_without_what_could_act(output: str, inside: str, browse, add) -> None:
+    add(a_case(0, output=output))
+    page = browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[2]
+    shown = page[
+        page.index('<div class="markdown">') : page.index("</details>", page.index('<div class="markdown">'))
+    ]
+    assert html.unescape(inside) in html.unescape(shown)
+    assert not any(bad in shown for bad in ("<img", 'href="javascript', 'href="file', 'href="data', "<b "))
+
+
+def test_json_is_a_tree_of_bounded_depth_and_size(browse, add) -> None:
+    deep: object = 1
+    for _ in range(60):
+        deep = {"a": deep}
+    add(a_case(0, output=json.dumps({"deep": deep, "wide": list(range(5_000))})))
+    page = json.loads(browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}.json")[2])
+    assert [node["name"] for node in page["tree"]] == ["deep", "wide"]
+    assert page["tree"][1]["children"][-1]["text"].endswith("more")
+    assert browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[0] == 200
+
+
+def test_distributions_are_drawn_from_what_is_known(browse, add) -> None:
+    add(*(a_case(n, latency_ms=10.0 + n, cost_usd=0.001 * (n + 1), score=n / 10) for n in range(10)))
+    page = browse(f"/runs/{RUN_ID}")[2]
+    assert "Latency" in page
+    assert "Score over cost, app" in page
+    assert page.count("<circle") == 10
+
+
+def test_a_suite_with_several_runs_has_a_trend(browse, add) -> None:
+    from evenhand.model.result import Summary
+
+    for number, rate in enumerate((0.5, 0.75)):
+        summary = Summary(total=4, judged=4, pass_rate=rate, pass_rate_low=0.1, pass_rate_high=0.9)
+        add(a_case(0), run_id=f"01J000000000000000000000T{number}", summary=summary)
+    (trend,) = json.loads(browse("/runs.json")[2])["trends"]
+    assert (trend["suite"], trend["latest"], len(trend["points"])) == ("capitals", 0.75, 2)
