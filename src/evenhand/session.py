@@ -35,6 +35,7 @@ from evenhand.run.plan import Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
+from evenhand.scripts.safe_mode import is_asked_for as safe_mode_asked_for
 from evenhand.store.calibrations import corrected, stored_calibrations
 from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
@@ -64,6 +65,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """End the run after so many failed or errored cells."""
     max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
     """End the run before it costs more, graders included."""
+    safe_mode: bool = False
+    """Reject inline code, as the suite's `runner.safe_mode` and the environment may do too."""
     allow_empty: bool = False
     allow_unchecked: bool = False
     repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
@@ -318,6 +321,8 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
     if options.no_fallback:
         changed["fallback"] = False
     runner = msgspec.structs.replace(suite.runner, **changed)
+    if options.safe_mode or safe_mode_asked_for(os.environ):
+        runner = msgspec.structs.replace(runner, safe_mode=True)
     if options.retries is not None:
         runner = msgspec.structs.replace(
             runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)

@@ -26,7 +26,6 @@ from support.scripts import loaded, loaded_transform
 from support.vectors import row_id, rows
 
 WAITING = {
-    "safe-mode": "safe mode",
     "function-value": "callables of the library",
     "csv": "columns of the other dialect",
     "scoring-function": "a key of the other dialect",
@@ -39,6 +38,7 @@ AT_LOAD = "what cannot be run is refused at load"
 DIALECT = "the row shows names or values of the other dialect"
 ELSEWHERE = "about the system around assertions: a provider's answer, vars, options of the other tool"
 TRACE = "roots, and spans right under the call, have no parent"
+SAFE = "safe mode holds wherever it is switched on, and weight 0 still gates"
 SHAPE = "a value of the wrong shape fails, with its place"
 
 DIFFERENT = {
@@ -62,6 +62,10 @@ DIFFERENT = {
     "out-null": ELSEWHERE,
     "tf-provider-null-output": ELSEWHERE,
     "tf-vars": ELSEWHERE,
+    "safe-cfg-txt-file": AT_LOAD,
+    "safe-cfgenv-txt-file": AT_LOAD,
+    "safe-cfg-weight0": SAFE,
+    "safe-off-weight0": SAFE,
     "py-none": ELSEWHERE,
     "out-error-and-output": ELSEWHERE,
     "proc-slow-timeout-env": ELSEWHERE,
@@ -221,9 +225,13 @@ def difference(row: dict[str, Any], folder: Path) -> str | None:
     if not is_sound and not (native.get("status") == "error" and len(assertions) == len(made)):
         return f"it does not load: {made}, {[loaded(a, folder) for a in scripts]}"
     seen = evidence_of(row)
-    weighed = judged_case(assertions, seen, folder, provider=provider, case=case)
+    weighed = judged_case(
+        assertions, seen, folder, provider=provider, case=case, safe_mode=row["topic"] == "safe-mode"
+    )
     outcomes = [item.outcome for item in weighed]
-    if row["topic"] == "transform" and row["expected"].get("failure_kind") == "error":
+    per_doc = (row.get("doc") or {}).get("per_doc") or {}
+    failure_kind = per_doc.get("failure_kind", row["expected"].get("failure_kind"))
+    if row["topic"] in ("transform", "safe-mode") and failure_kind == "error":
         return None if all(o.error_class == "transform_failed" for o in outcomes) else f"{outcomes}"
     if "status" in native:
         return None if outcomes[0].status == native["status"] else f"{outcomes[0]}"

@@ -108,14 +108,15 @@ def judged_case(
     threshold: float | None = None,
     provider: WrittenTransform = None,
     case: WrittenTransform = None,
+    safe_mode: bool = False,
 ) -> list[Weighed]:
     """The outcomes of a case's assertions, judged as a run does it after the transforms of `provider` and `case`."""
 
     async def scripts(batch: Sequence[Assertion], answer: Evidence) -> Sequence[Outcome]:
-        return await asyncio.to_thread(judged_scripts, batch, answer, directory)
+        return await asyncio.to_thread(judged_scripts, batch, answer, directory, safe_mode=safe_mode)
 
     async def transforms(batch: Sequence[Transform], answer: Evidence) -> Sequence[Any]:
-        return await asyncio.to_thread(changed, batch, answer, directory)
+        return await asyncio.to_thread(changed, batch, answer, directory, safe_mode=safe_mode)
 
     async def judged() -> list[Weighed]:
         try:

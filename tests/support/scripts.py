@@ -31,18 +31,19 @@ class SharedLoop:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="script-tests")
         self._thread.start()
-        self._judges: dict[Path, ScriptJudge] = {}
+        self._judges: dict[tuple[Path, bool], ScriptJudge] = {}
         atexit.register(self.close)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of asynchronous work."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(GUARD_S)
 
-    def judge(self, directory: Path) -> ScriptJudge:
+    def judge(self, directory: Path, *, safe_mode: bool = False) -> ScriptJudge:
         """The engines of one folder."""
-        if directory not in self._judges:
-            self._judges[directory] = ScriptJudge(directory, size=2)
-        return self._judges[directory]
+        key = directory, safe_mode
+        if key not in self._judges:
+            self._judges[key] = ScriptJudge(directory, size=2, safe_mode=safe_mode)
+        return self._judges[key]
 
     def close(self) -> None:
         """End all workers."""
@@ -64,9 +65,11 @@ def shared() -> SharedLoop:
     return _shared[0]
 
 
-def judged_scripts(assertions: Sequence[Assertion], seen: Evidence, directory: Path = HERE) -> list[Outcome]:
+def judged_scripts(
+    assertions: Sequence[Assertion], seen: Evidence, directory: Path = HERE, *, safe_mode: bool = False
+) -> list[Outcome]:
     """The outcomes of script assertions over one answer, evaluated in one batch."""
-    return shared().run(shared().judge(directory).judge(assertions, seen))
+    return shared().run(shared().judge(directory, safe_mode=safe_mode).judge(assertions, seen))
 
 
 def judged_script(assertion: Assertion, seen: Evidence, directory: Path = HERE) -> Outcome:
@@ -87,7 +90,7 @@ def loaded_transform(transform: str | Transform, directory: Path = HERE) -> Answ
 
 
 def changed(
-    transforms: Sequence[Transform], seen: Evidence, directory: Path = HERE
+    transforms: Sequence[Transform], seen: Evidence, directory: Path = HERE, *, safe_mode: bool = False
 ) -> list[object | TransformFailed]:
     """What transforms that are scripts make of one output."""
-    return shared().run(shared().judge(directory).transform(transforms, seen))
+    return shared().run(shared().judge(directory, safe_mode=safe_mode).transform(transforms, seen))

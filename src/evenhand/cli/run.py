@@ -108,6 +108,9 @@ def _ending(function: Function) -> Function:
             metavar="REF",
             help="Compare with a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`.",
         ),
+        click.option(
+            "--safe-mode", is_flag=True, help="Reject inline JavaScript and Python; scripts in files run."
+        ),
         click.option("--strict", is_flag=True, help="Treat warnings about the suite as errors."),
         click.option(
             "--resume-run", metavar="RUN", help="Finish this run: only its missing cells are asked."

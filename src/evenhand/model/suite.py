@@ -74,6 +74,12 @@ class Runner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     short_circuit: Annotated[
         bool, Meta(description="Skip graded assertions once they cannot change the case's verdict.")
     ] = True
+    safe_mode: Annotated[
+        bool,
+        Meta(
+            description="Reject inline JavaScript and Python; scripts in files run. Once on, nothing switches it off."
+        ),
+    ] = False
     skip_on_empty_reason: Annotated[
         tuple[str, ...],
         Meta(description="Reasons for an empty output that make a case `skip` instead of judged."),

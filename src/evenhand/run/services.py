@@ -98,7 +98,7 @@ class Services:
         if self._scripts is None:
             from evenhand.scripts.judge import ScriptJudge
 
-            self._scripts = ScriptJudge(self.suite.directory)
+            self._scripts = ScriptJudge(self.suite.directory, safe_mode=self.suite.runner.safe_mode)
         return self._scripts
 
     def line(self, provider_id: str) -> Line:

@@ -20,6 +20,7 @@ from evenhand.scripts.given import NOTHING, given
 from evenhand.scripts.in_process import InProcess
 from evenhand.scripts.launch import NoEngine, node_launch, python_launch, quickjs_launch
 from evenhand.scripts.pool import WorkerPool
+from evenhand.scripts.safe_mode import rejected_transform, rejection
 from evenhand.scripts.transform import TransformScript, value_of
 
 Code = ScriptAssertion | TransformScript
@@ -41,8 +42,12 @@ class _Known(NamedTuple):
 class ScriptJudge:
     """The engines of one run. They start when the first script needs them."""
 
-    def __init__(self, directory: Path, *, size: int | None = None) -> None:
-        """`directory` is the suite's folder; `size` is the largest number of workers of one kind."""
+    def __init__(self, directory: Path, *, size: int | None = None, safe_mode: bool = False) -> None:
+        """`directory` is the suite's folder; `size` is the largest number of workers of one kind.
+
+        With `safe_mode`, inline code is rejected.
+        """
+        self._safe_mode = safe_mode
         self._directory = directory.resolve()
         self._size = size or max(2, min(8, os.cpu_count() or 2))
         self._pools: dict[str, WorkerPool | InProcess | NoEngine] = {}
@@ -52,6 +57,14 @@ class ScriptJudge:
     async def judge(self, assertions: Sequence[Assertion], evidence: Evidence) -> list[Outcome]:
         """The outcomes of script assertions over one answer, in their order."""
         scripts = cast("Sequence[ScriptAssertion]", assertions)
+        if self._safe_mode:
+            rejected = [rejection(script) for script in scripts]
+            allowed = [script for script, no in zip(scripts, rejected, strict=True) if no is None]
+            judged = iter(await self._judged(allowed, evidence))
+            return [next(judged) if no is None else no for no in rejected]
+        return await self._judged(scripts, evidence)
+
+    async def _judged(self, scripts: Sequence[ScriptAssertion], evidence: Evidence) -> list[Outcome]:
         answers = await self._answers(scripts, evidence, "verdict")
         return [script.conclude(answer, evidence) for script, answer in zip(scripts, answers, strict=True)]
 
@@ -59,11 +72,15 @@ class ScriptJudge:
         self, transforms: Sequence[Transform], evidence: Evidence
     ) -> list[object | TransformFailed]:
         """What scripts make of one output, in their order; the error of one that broke stands in its place."""
-        scripts = [TransformScript(transform) for transform in transforms]
-        answers = await self._answers(scripts, evidence, "value")
-        return [_value(answer, transform) for answer, transform in zip(answers, transforms, strict=True)]
+        rejected = [rejected_transform(transform) if self._safe_mode else None for transform in transforms]
+        allowed = [transform for transform, no in zip(transforms, rejected, strict=True) if no is None]
+        answers = await self._answers([TransformScript(each) for each in allowed], evidence, "value")
+        values = iter([_value(answer, each) for answer, each in zip(answers, allowed, strict=True)])
+        return [next(values) if no is None else no for no in rejected]
 
     async def _answers(self, scripts: Sequence[Code], evidence: Evidence, purpose: Purpose) -> list[Answer]:
+        if not scripts:
+            return []
         names = [script.engine_name for script in scripts]
         first = names[0]
         if names.count(first) == len(names):

@@ -1,0 +1,1 @@
+module.exports = (output) => /\b(Oslo|Bergen)\b/.test(output);

@@ -1,0 +1,35 @@
+"""Safe mode: code that stands in the suite itself is not run; scripts in files are.
+
+A guard against code that slips in with a suite, and no sandbox: files, programs and providers still run code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evenhand.model.outcome import Outcome, failed
+from evenhand.model.transform import Transform, TransformFailed
+from evenhand.scripts.assertion import ScriptAssertion
+from evenhand.scripts.transform import TransformScript
+
+VARIABLES = ("EVENHAND_SAFE_MODE", "PROMPTFOO_SAFE_MODE")
+"""Environment variables that switch it on."""
+
+_OFF = frozenset({"", "0", "false", "no", "off"})
+
+EXPLANATION = "inline code is not run in safe mode; move it into a `file://` script that somebody has read"
+
+
+def is_asked_for(environ: Mapping[str, str]) -> bool:
+    """Whether the environment switches safe mode on."""
+    return any(environ.get(name, "").strip().lower() not in _OFF for name in VARIABLES)
+
+
+def rejection(assertion: ScriptAssertion) -> Outcome | None:
+    """The verdict on an assertion whose code may not run, which `negate` does not turn round; None where it may."""
+    return failed(EXPLANATION) if assertion.reference is None else None
+
+
+def rejected_transform(transform: Transform) -> TransformFailed | None:
+    """The error of a transform whose code may not run; None where it may."""
+    return TransformFailed(EXPLANATION) if TransformScript(transform).reference is None else None
