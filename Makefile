@@ -4,9 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+MODELS := .venv-models
+PROXY := .venv-proxy
+# Warnings of other people's libraries are theirs.
+MODEL_TESTS := -o pythonpath=model_tests -o filterwarnings=default -p no:cacheprovider
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test check lint types docs docs-check requirements bench bench-full clean
+.PHONY: help setup demo browser test test-models test-proxy check lint types docs docs-check requirements bench bench-full clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -40,6 +44,23 @@ browser: ## install Chromium, which tests of the viewer drive, where it is missi
 test: setup browser ## run the whole test suite
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
+test-models: $(MODELS)/.installed ## ask a real small model through every provider, and the vendors' clients
+	PYTHONPATH=$(CURDIR)/src $(MODELS)/bin/python -m pytest $(MODEL_TESTS) --ignore=model_tests/test_proxy.py model_tests
+
+test-proxy: $(MODELS)/.installed $(PROXY)/.installed ## ask LiteLLM's proxy in the dialects of both vendors
+	PYTHONPATH=$(CURDIR)/src EVENHAND_LITELLM_PROXY=$(CURDIR)/$(PROXY)/bin/litellm \
+		$(MODELS)/bin/python -m pytest $(MODEL_TESTS) model_tests/test_proxy.py
+
+$(MODELS)/.installed: requirements/models.txt
+	$(PYTHON) -m venv $(MODELS)
+	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
+$(PROXY)/.installed: requirements/proxy.txt
+	$(PYTHON) -m venv $(PROXY)
+	$(PROXY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@touch $@
+
 check: lint types docs-check test ## everything that CI checks
 
 lint: setup ## style, spelling
@@ -56,10 +77,15 @@ docs: setup ## write the generated part of the documents anew
 docs-check: setup ## fail if the generated part of the documents is stale
 	$(BIN)/python tools/generate_reference.py --check
 
-requirements: setup ## lock requirements/dev.txt to the newest versions that pyproject.toml and dev.in allow
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-annotate --upgrade
+
+requirements: setup ## lock requirements/ to the newest versions that pyproject.toml and the .in files allow
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		--no-annotate --upgrade --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	$(COMPILE) --output-file requirements/dev.txt pyproject.toml requirements/dev.in
+	$(COMPILE) --output-file requirements/models.txt --override requirements/models-without.in \
+		pyproject.toml requirements/models.in
+	$(COMPILE) --output-file requirements/proxy.txt requirements/proxy.in
 
 bench: setup ## time the engine on small runs
 	$(BIN)/python -m benchmarks.run
@@ -68,4 +94,4 @@ bench-full: setup ## time the engine on runs up to a million cells
 	$(BIN)/python -m benchmarks.run --full
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) $(PROXY) .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis

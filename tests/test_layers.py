@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "template",
         "model",
         "io analysis",
-        "scripts traces",
+        "scripts traces cache",
         "run",
         "assertions providers",
         "config",

@@ -13,10 +13,13 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.analysis.verdict import exit_code
+from evenhand.cache.answers import AnswerCache
+from evenhand.cache.opening import cache_directory, open_cache
 from evenhand.compare.against import Against, baseline_is_missing, find_baseline, judged_against
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
+from evenhand.model.caching import StoreEmptyOutputs
 from evenhand.model.provider import Session
 from evenhand.model.result import (
     NOT_PASSING,
@@ -27,6 +30,7 @@ from evenhand.model.result import (
     Run,
     RunStatus,
     Spending,
+    Summary,
 )
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
@@ -78,6 +82,16 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Ask nobody else where a provider fails or refuses."""
     fallback_on_empty_reason: tuple[str, ...] | None = None
     """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
+    no_cache: bool = False
+    """Put every question anew, and keep no answer."""
+    cache_only: bool = False
+    """Use kept answers alone: nothing is called, and an answer that is not kept is a `cache_miss`."""
+    no_grader_cache: bool = False
+    """Ask graders anew, whatever the suite says."""
+    cache_dir: str | None = None
+    """Folder of the kept answers, instead of `EVENHAND_CACHE_DIR` or the one in the state folder."""
+    store_empty_outputs: StoreEmptyOutputs | None = None
+    """Which empty answers are kept, instead of what the suite says."""
     resume: bool = False
     """Finish the suite's latest unfinished run."""
     resume_run: str | None = None
@@ -139,8 +153,10 @@ async def execute_run(
     plan = _plan(suite, options, store, resumed)
     against = _against(suite, options, store, resumed)
     total = plan.total()
-    redactor = _redactor(plan, sessions or {})
-    async with _surroundings(suite, idle=total == 0 or not plan.calls_providers) as traces:
+    redactor = _redactor(plan, sessions or {}, options)
+    cache = _cache(suite, options, store, redactor)
+    idle = total == 0 or options.cache_only or not plan.calls_providers
+    async with _surroundings(suite, idle=idle) as traces:
         run = resumed or _new_run(suite, plan, total, against)
         budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
@@ -148,17 +164,11 @@ async def execute_run(
         if observer:
             observer.started(run, total)
         started = time.monotonic()
-        services = Services(suite, plan.opened(), sessions=sessions, budget=budget, traces=traces)
+        services = Services(
+            suite, plan.opened(), sessions=sessions, budget=budget, cache=cache, traces=traces
+        )
         ending = await _execute(plan, services, writer, fold, options.max_failures, observer)
-    summary = fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3))
-    ended = msgspec.structs.replace(
-        run,
-        status=ending.status,
-        finished_at=utc_now(),
-        limits=(*run.limits, *ending.limits),
-        spending=ending.spending,
-        summary=summary,
-    )
+    ended = _ended(run, ending, fold.summary(wall_ms=round((time.monotonic() - started) * 1_000, 3)))
     if ending.status is RunStatus.FINISHED:
         writer.flush()
         ended = judged_against(_with_correction(ended, suite, store), against, suite, store)
@@ -196,18 +206,33 @@ def _budget(suite: Suite, fold: SummaryFold, before: Iterable[CaseResult]) -> Bu
     return budget
 
 
-def _redactor(plan: Plan, sessions: Mapping[str, Session]) -> Redactor:
+def _redactor(plan: Plan, sessions: Mapping[str, Session], options: RunOptions) -> Redactor:
     """What takes secrets out of results. Raises `SuiteError` where a grader or a credential is missing."""
     missing = missing_graders(plan)
     called = called_providers(plan)
-    if plan.calls_providers:
+    if plan.calls_providers and not options.cache_only:
         missing += missing_packages(called, replaced=sessions)
         missing += missing_credentials(called, os.environ, replaced=sessions)
     if missing:
         raise SuiteError(missing)
     named = {name for provider in called for name in provider.credentials}
+    if plan.suite.cache.http is not None and plan.suite.cache.http.token_env:
+        named.add(plan.suite.cache.http.token_env)
     written = {value for provider in called for value in provider.secrets(plan.suite.env)}
     return EnvironmentRedactor(os.environ, named=named, further=written)
+
+
+def _cache(suite: Suite, options: RunOptions, store: RunStore, redactor: Redactor) -> AnswerCache | None:
+    """The kept answers of the run; None where there are none. Raises `UsageError`."""
+    if options.no_cache:
+        return None
+    state = None if store.path is None else store.path.parent
+    directory = cache_directory(options.cache_dir, os.environ, state)
+    if directory is None:
+        if options.cache_only:
+            raise UsageError("a run in memory keeps no answers that could be used alone; name a `cache_dir`")
+        return None
+    return open_cache(directory, suite.cache, redactor, only=options.cache_only)
 
 
 def _against(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | None) -> Against | None:
@@ -249,6 +274,17 @@ class _Ending(NamedTuple):
     spending: Spending | None
 
 
+def _ended(run: Run, ending: _Ending, summary: Summary) -> Run:
+    return msgspec.structs.replace(
+        run,
+        status=ending.status,
+        finished_at=utc_now(),
+        limits=(*run.limits, *ending.limits),
+        spending=ending.spending,
+        summary=summary,
+    )
+
+
 async def _execute(
     plan: Plan,
     services: Services,
@@ -275,7 +311,7 @@ async def _execute(
 
     status = RunStatus.FINISHED
     try:
-        async with services:
+        async with _closing(services.cache), services:
             await LocalExecutor(plan.suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
     except asyncio.CancelledError:
         status = RunStatus.INTERRUPTED
@@ -289,6 +325,15 @@ async def _execute(
     return _Ending(status, services.limit_histories(), None if budget is None else budget.spending())
 
 
+@contextlib.asynccontextmanager
+async def _closing(cache: AnswerCache | None) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        if cache is not None:
+            await cache.close()
+
+
 def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
     """What stopped the workers: the store's failure where there is one."""
     stores = group.subgroup(StoreError)
@@ -297,6 +342,9 @@ def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
 
 def _check_options(options: RunOptions) -> None:
     """Hold the options to their types and bounds, which a constructor does not. Raises `UsageError`."""
+    if options.cache_only and (options.no_cache or options.no_grader_cache):
+        other = "no cache" if options.no_cache else "no grader cache"
+        raise UsageError(f"cache only: contradicts `{other}`; give one of the two")
     for field in msgspec.structs.fields(RunOptions):
         value = getattr(options, field.name)
         try:
@@ -318,7 +366,7 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
         )
         if value is not None
     }
-    if options.no_fallback:
+    if options.no_fallback or options.cache_only:
         changed["fallback"] = False
     runner = msgspec.structs.replace(suite.runner, **changed)
     if options.safe_mode or safe_mode_asked_for(os.environ):
@@ -327,7 +375,12 @@ def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
         runner = msgspec.structs.replace(
             runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)
         )
-    return msgspec.structs.replace(suite, runner=runner)
+    cache = suite.cache
+    if options.no_grader_cache:
+        cache = msgspec.structs.replace(cache, grader=False)
+    if options.store_empty_outputs is not None:
+        cache = msgspec.structs.replace(cache, store_empty_outputs=options.store_empty_outputs)
+    return msgspec.structs.replace(suite, runner=runner, cache=cache)
 
 
 def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | None:

@@ -7,8 +7,9 @@ import pytest
 from evenhand.errors import ErrorClass, GraderError
 from evenhand.model.assertion import Assertion
 from evenhand.model.exchange import Response
-from evenhand.model.grading import Graders
-from support.assertions import build, evidence
+from evenhand.model.grading import GradedAssertion, Grader, Graders
+from evenhand.providers.anthropic import Anthropic
+from support.assertions import build, built, evidence
 from support.graded import graded
 
 GOOD = {"pass": True, "score": 0.8, "reasoning": "fine"}
@@ -104,3 +105,23 @@ def test_parameters_of_the_assertion_go_to_the_judge() -> None:
 )
 def test_what_can_never_work_is_refused(options: dict[str, Any]) -> None:
     assert not isinstance(build({"type": "llm-rubric", **options}), Assertion)
+
+
+@pytest.mark.parametrize(
+    ("own", "params", "found"),
+    [
+        ({"thinking": {"type": "enabled", "budget_tokens": 2048}}, {}, "while it thinks"),
+        ({}, {"thinking": {"type": "adaptive"}}, "while it thinks"),
+        ({"thinking": {"type": "enabled"}}, {"thinking": {"type": "disabled"}}, None),
+        ({"temperature": 0}, {}, None),
+    ],
+)
+def test_a_judge_that_cannot_keep_to_the_form_is_told_before_it_is_asked(
+    own: dict[str, Any], params: dict[str, Any], found: str | None
+) -> None:
+    judge = Anthropic(id="j", model="claude-haiku-4-5", params=own)
+    graders = Graders(judges=(Grader(provider=judge),))
+    rubric = built({"type": "llm-rubric", "value": "r", "params": params})
+    assert isinstance(rubric, GradedAssertion)
+    missing = rubric.missing(graders)
+    assert missing is None if found is None else found in (missing or "")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 APP = """
 import pathlib
@@ -209,3 +212,12 @@ def test_a_run_that_goes_on_or_is_unknown_is_refused(evenhand) -> None:
     assert done.code == 2
     assert "there is no run" in done.err
     assert evenhand("rescore", "01ZZZZZZ").code == 2
+
+
+def test_spans_that_were_received_are_judged_again(evenhand) -> None:
+    shutil.copytree(EXAMPLES / "58-traces", Path(), dirs_exist_ok=True)
+    before = run(evenhand)
+    code, document = rescored(evenhand)
+    assert code == 0
+    assert [case["trace"] for case in document["cases"]] == [case["trace"] for case in before["cases"]]
+    assert all(case["trace"]["spans"] for case in before["cases"])

@@ -15,7 +15,8 @@ from evenhand.model.emptiness import empty_reason
 from evenhand.model.exchange import Request, Response, TestInfo
 from evenhand.model.provider import PROVIDERS
 from evenhand.providers.vendor import VendorProvider
-from support.vectors import row_id
+from support.assertions import built, evidence, judged
+from support.vectors import row_id, rows
 
 TABLE = Path(__file__).parents[1] / "data" / "vendor-replies.jsonl"
 ROWS = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]
@@ -49,3 +50,14 @@ def test_a_reply_that_is_no_answer_is_an_error_of_its_class(row: dict[str, Any])
         decoded(row)
     error = caught.value
     assert {"error_class": error.error_class, "retriable": error.retriable} == row["expected"]
+
+
+def test_calls_of_tools_are_read_whether_alone_or_in_a_list() -> None:
+    (row,) = [row for row in rows("field-cases") if row["id"] == "tool-call-shapes"]
+    for raw, expected in zip(row["input"]["provider_raw"], [row["expected"]["each"]] * 2, strict=True):
+        items = json.loads(raw)
+        output = items if isinstance(items, list) else [items]
+        reply = {"type": "openai", "options": {"api": "responses"}, "reply": {"output": output}}
+        fields = {name: value for name, value in plain(decoded(reply)).items() if name != "output"}
+        outcome = judged(built(row["input"]["assert"]), evidence("", response=fields))
+        assert {"status": outcome.status, "score": outcome.score} == expected

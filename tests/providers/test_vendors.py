@@ -237,7 +237,11 @@ def test_only_leading_system_turns_are_instructions() -> None:
     assert (body["instructions"], body["store"]) == ("One.\n\nTwo.", True)
     assert body["input"] == [
         {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": "Hello"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Hello"}],
+        },
         {"role": "system", "content": "Later."},
     ]
 

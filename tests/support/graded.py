@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -59,7 +59,25 @@ class FakeDesk:
         self.directory = directory
         self.requests: list[Request] = []
 
-    async def ask(self, provider: Provider, request: Request, *, timeout_ms: float | None = None) -> Response:
+    async def recall(
+        self,
+        asked: Any,
+        make: Callable[[], Awaitable[Response]],
+        *,
+        name: str,
+        salt: str | None = None,
+        usable: Callable[[Response], object] | None = None,
+    ) -> Response:
+        return await make()
+
+    async def ask(
+        self,
+        provider: Provider,
+        request: Request,
+        *,
+        timeout_ms: float | None = None,
+        usable: Callable[[Response], object] | None = None,
+    ) -> Response:
         self.requests.append(request)
         reply = self.replies[len(self.requests) - 1]
         if isinstance(reply, Exception):

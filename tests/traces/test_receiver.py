@@ -18,11 +18,13 @@ from evenhand.errors import ServerError
 from evenhand.model.suite import Tracing
 from evenhand.traces import receiver as module
 from evenhand.traces.collector import Collector
+from evenhand.traces.environment import variables_set
 from evenhand.traces.receiver import receiving
 from traces.test_otlp_protobuf import ExportTraceServiceRequest
 
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
+NAME = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 TRACING = Tracing(enabled=True, wait_ms=0)
 
 Work = Callable[[aiohttp.ClientSession, Collector], Awaitable[Any]]
@@ -166,13 +168,28 @@ def test_receiver_listens_at_the_port_of_the_suite_on_loopback_alone() -> None:
 def test_standard_variables_name_the_receiver_while_it_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://elsewhere:4318")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://elsewhere:4318/v1/traces")
+    monkeypatch.setenv("TRACEPARENT", "00-outer")
 
     async def work(client: aiohttp.ClientSession, collector: Collector) -> tuple[str, dict[str, str]]:
-        return collector.endpoint, {k: v for k, v in os.environ.items() if k.startswith("OTEL_")}
+        return collector.endpoint, {k: v for k, v in os.environ.items() if k.startswith(("OTEL_", "TRACE"))}
 
     endpoint, seen = with_receiver(work)
     assert seen["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == f"{endpoint}/v1/traces"
     assert seen["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] == "http/protobuf"
     assert seen["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://elsewhere:4318"
+    assert "TRACEPARENT" not in seen
+    assert os.environ["TRACEPARENT"] == "00-outer"
     assert os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == "http://elsewhere:4318/v1/traces"
     assert "OTEL_BSP_SCHEDULE_DELAY" not in os.environ
+
+
+def test_where_runs_overlap_the_latest_that_goes_on_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+    first, second = variables_set("http://127.0.0.1:1"), variables_set("http://127.0.0.1:2")
+    first.__enter__()
+    second.__enter__()
+    assert os.environ[NAME] == "http://127.0.0.1:2/v1/traces"
+    first.__exit__(None, None, None)
+    assert os.environ[NAME] == "http://127.0.0.1:2/v1/traces"
+    second.__exit__(None, None, None)
+    assert NAME not in os.environ

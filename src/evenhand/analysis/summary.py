@@ -41,6 +41,7 @@ class SummaryFold:
         self._scores = ExactSum()
         self._costs = ExactSum()
         self._grader_costs = ExactSum()
+        self._saved = ExactSum()
         self._named = NamedMeans()
         self._latencies_ms = LogHistogram()
         self._repeats: RepeatFold | None = None
@@ -97,7 +98,7 @@ class SummaryFold:
             elif item.unenforced:
                 unenforced += 1
             if item.cost_usd is not None:
-                self._grader_costs.add(item.cost_usd)
+                (self._saved if item.cached else self._grader_costs).add(item.cost_usd)
         counts = self._counts
         counts["judged_assertions"] += judged
         if skipped:
@@ -110,13 +111,15 @@ class SummaryFold:
         if result.usage is not None:
             self._add_usage(result.usage)
         if result.cost_usd is not None:
-            self._costs.add(result.cost_usd)
+            (self._saved if result.cached else self._costs).add(result.cost_usd)
         for attempt in result.fallback_attempts:
             self._add_attempt(attempt)
         if result.latency_ms is not None:
             self._latencies_ms.add(result.latency_ms)
         if result.cached:
             counts["cache_hits"] += 1
+        elif result.cache_key is not None:
+            counts["cache_misses"] += 1
         elif result.attempts > 1:
             counts["retried_cases"] += 1
 
@@ -150,6 +153,7 @@ class SummaryFold:
         self._scores.merge(other._scores)
         self._costs.merge(other._costs)
         self._grader_costs.merge(other._grader_costs)
+        self._saved.merge(other._saved)
         self._latencies_ms.merge(other._latencies_ms)
         if other._repeats is not None:
             self._repeats = self._repeats or RepeatFold()
@@ -176,6 +180,7 @@ class SummaryFold:
             mean_score=self._scores.mean,
             cost_usd=_dollars(self._costs),
             grader_cost_usd=_dollars(self._grader_costs),
+            cache_savings_usd=_dollars(self._saved),
             empty_counts=dict(sorted(self._empty.items())),
             error_counts=dict(sorted(self._errors.items())),
             named_scores=self._named.scores(),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from evenhand.errors import BrokenAssertion, ErrorClass, Problem, ProviderError
 from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
-from evenhand.io.protocol import PROTOCOL_ENV, assert_document, one_document, written
+from evenhand.io.program import asked_of_program, files_of
+from evenhand.io.protocol import PROTOCOL_ENV, assert_document, assert_fields, one_document, written
 from evenhand.io.reply import in_words
 from evenhand.model.assertion import ASSERTIONS, Example
 from evenhand.model.evidence import Evidence
+from evenhand.model.exchange import Response
 from evenhand.model.grading import GRADER_TIMEOUT_MS, Desk, GradedAssertion
 from evenhand.model.outcome import Outcome, failed, passed
 from evenhand.template import Engine
@@ -76,19 +79,31 @@ class Exec(GradedAssertion, frozen=True, kw_only=True, tag="exec"):
                 yield Problem("must not hold a NUL character", ("command", index))
 
     async def grade(self, evidence: Evidence, desk: Desk) -> Outcome:
-        document = assert_document(
-            output=evidence.response.output,
-            request=evidence.request,
-            provider_id=evidence.provider_id,
-            config=self.config,
-            vars=evidence.vars,
-            tool_calls=evidence.response.tool_calls,
+        shown: dict[str, Any] = {
+            "output": evidence.response.output,
+            "request": evidence.request,
+            "provider_id": evidence.provider_id,
+            "config": self.config,
+            "vars": evidence.vars,
+            "tool_calls": evidence.response.tool_calls,
+        }
+        files = files_of(self.command, desk.directory)
+        asked = asked_of_program(self.command, files, assert_fields(**shown))
+        limit_ms = self._limit_ms(desk)
+
+        async def check() -> Response:
+            return Response(output=await self._reply(assert_document(**shown), desk.directory, limit_ms))
+
+        response = await desk.recall(
+            asked, check, name=self.command[0], salt=self.cache_salt, usable=_outcome_of_response
         )
-        command = Command(self.command, desk.directory, {**os.environ, **PROTOCOL_ENV})
+        return _outcome_of_response(response)
+
+    async def _reply(self, document: bytes, directory: Path, limit_ms: float) -> dict[str, Any]:
+        """What the program answers, held against the protocol. Raises `BrokenAssertion`."""
+        command = Command(self.command, directory, {**os.environ, **PROTOCOL_ENV})
         try:
-            finished = await run_process(
-                command, document, timeout_ms=self._limit_ms(desk), stdout_limit=REPLY_LIMIT
-            )
+            finished = await run_process(command, document, timeout_ms=limit_ms, stdout_limit=REPLY_LIMIT)
         except ProcessFailed as error:
             raise _broken(error.message, written(b"", error.stderr)) from None
         if finished.exit_code != 0:
@@ -96,7 +111,7 @@ class Exec(GradedAssertion, frozen=True, kw_only=True, tag="exec"):
             said = f": {quoted(lines[-1].strip())}" if lines else ""
             details = written(finished.stdout, finished.stderr)
             raise _broken(f"checker {command.name} {exit_text(finished.exit_code)}{said}", details)
-        return outcome_of_reply(finished.stdout, finished.stderr)
+        return reply_of(finished.stdout, finished.stderr)
 
     def _limit_ms(self, desk: Desk) -> float:
         if self.timeout_ms is not None:
@@ -107,6 +122,11 @@ class Exec(GradedAssertion, frozen=True, kw_only=True, tag="exec"):
 
 def outcome_of_reply(stdout: bytes, stderr: str = "") -> Outcome:
     """The verdict in a checker's reply. Raises `BrokenAssertion` where there is no usable one."""
+    return _outcome(reply_of(stdout, stderr))
+
+
+def reply_of(stdout: bytes, stderr: str = "") -> dict[str, Any]:
+    """A checker's reply that holds a usable verdict. Raises `BrokenAssertion`."""
     details = written(stdout, stderr)
     try:
         reply = one_document(stdout, stderr=stderr)
@@ -120,6 +140,18 @@ def outcome_of_reply(stdout: bytes, stderr: str = "") -> Outcome:
         raise _broken(
             f"the checker reports an error: {said if isinstance(said, str) else in_words(said)}", details
         )
+    _outcome(reply, details)
+    return reply
+
+
+def _outcome_of_response(response: Response) -> Outcome:
+    """The verdict in a reply that may come from the cache. Raises `BrokenAssertion`."""
+    if not isinstance(response.output, dict):
+        raise _broken(f"a reply is a JSON object with `pass`, found {in_words(response.output)}", None)
+    return _outcome(response.output)
+
+
+def _outcome(reply: dict[str, Any], details: Any = None) -> Outcome:
     if not isinstance(reply.get("pass"), bool):
         found = in_words(reply["pass"]) if "pass" in reply else "no such key"
         raise _broken(f"the reply's `pass` must be true or false, found {found}", details)

@@ -109,7 +109,8 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
             return f"{self.kind} assertion needs a grader; add `grader` to the suite or to the assertion"
         if len(judges) > 1 and self._vote(graders) == "mean" and self.threshold is None:
             return f"{self.kind} assertion needs a `threshold`, which the mean of its judges is to reach"
-        return None
+        unfit = (judge.provider.unfit_to_judge(self.params) for judge in judges)
+        return next((reason for reason in unfit if reason is not None), None)
 
     def asks(self, graders: Graders) -> tuple[Provider, ...]:
         return tuple(judge.provider for judge in self._judges(graders))
@@ -162,7 +163,9 @@ async def _verdict(judge: Grader, request: Request, desk: Desk) -> Verdict:
     unusable = ""
     for _ in range(1 + FURTHER_ASKS):
         try:
-            response = await desk.ask(judge.provider, request, timeout_ms=judge.timeout_ms)
+            response = await desk.ask(
+                judge.provider, request, timeout_ms=judge.timeout_ms, usable=read_verdict
+            )
             return read_verdict(response)
         except UnusableVerdict as error:
             unusable = str(error)

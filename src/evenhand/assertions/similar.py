@@ -102,7 +102,12 @@ async def _vector(text: str, test: TestInfo, desk: Desk) -> list[float]:
     embeddings = desk.graders.embeddings
     if embeddings is None:
         raise GraderError("no embeddings provider", ErrorClass.GRADER_MISSING)
-    response = await desk.ask(embeddings, Request(text=text, test=test), timeout_ms=GRADER_TIMEOUT_MS)
+    response = await desk.ask(
+        embeddings,
+        Request(text=text, test=test),
+        timeout_ms=GRADER_TIMEOUT_MS,
+        usable=lambda answer: _as_vector(answer.output),
+    )
     return _as_vector(response.output)
 
 

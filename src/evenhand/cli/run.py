@@ -100,6 +100,35 @@ def _pace(function: Function) -> Function:
     return function
 
 
+def _keeping(function: Function) -> Function:
+    """The options that say which kept answers are used."""
+    for option in (
+        click.option(
+            "--store-empty-outputs",
+            type=click.Choice(["never", "reproducible", "always"]),
+            envvar="EVENHAND_CACHE_STORE_EMPTY_OUTPUTS",
+            show_envvar=True,
+            help="Which empty answers are kept, instead of what the suite says.",
+        ),
+        click.option(
+            "--cache-dir",
+            metavar="DIR",
+            envvar="EVENHAND_CACHE_DIR",
+            show_envvar=True,
+            help="Folder of the kept answers; by default one in the state folder.",
+        ),
+        click.option("--no-grader-cache", is_flag=True, help="Ask graders anew."),
+        click.option(
+            "--cache-only",
+            is_flag=True,
+            help="Use kept answers alone: nothing is called, a missing one errors.",
+        ),
+        click.option("--no-cache", is_flag=True, help="Put every question anew, and keep no answer."),
+    ):
+        function = option(function)
+    return function
+
+
 def _ending(function: Function) -> Function:
     """The options that say when a run ends and what counts as one."""
     for option in (
@@ -140,6 +169,7 @@ def _ending(function: Function) -> Function:
 @suite_argument
 @_selection
 @_pace
+@_keeping
 @_ending
 @output_options
 @click.option(

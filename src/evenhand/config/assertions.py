@@ -25,6 +25,8 @@ from evenhand.model.group import Group
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.template import Engine
 
+SALT = "cache_salt"
+"""Field of kinds whose verdicts are kept: text that separates them."""
 MAX_NESTING = 10
 """Levels of groups inside groups."""
 
@@ -62,7 +64,7 @@ class AssertionReader:
         options = self._with_files(entry, place)
         assertion: Assertion | None = decode(entry.cls, options, place)
         if assertion is not None:
-            assertion = self._with_graders(assertion, place)
+            assertion = self._with_graders(self._with_salt(assertion, place), place)
         if isinstance(assertion, Group):
             return self._group(assertion, place, check=check)
         if assertion is not None and check:
@@ -88,6 +90,13 @@ class AssertionReader:
             if isinstance(options.get(name), (dict, list)):
                 options = {**options, name: self._files.resolved(options[name], place.inside(name))}
         return options
+
+    def _with_salt(self, assertion: Assertion, place: Place) -> Assertion:
+        """The assertion with the digest of the files that its salt names."""
+        salt = getattr(assertion, SALT, None)
+        if salt is None:
+            return assertion
+        return structs.replace(assertion, **{SALT: self._files.salt(salt, {}, place.inside(SALT))})
 
     def _with_graders(self, assertion: Assertion, place: Place) -> Assertion | None:
         """The assertion with the graders of its own finished; None where one was reported."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evenhand.model.caching import CacheSettings
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Role, Tool
 from evenhand.model.grading import VOTE_DESCRIPTION, Vote
@@ -286,6 +287,7 @@ class WrittenSuite(Written, frozen=True, kw_only=True):
         Tracing, _described("How the run listens to what systems under test report of their work.")
     ] = Tracing()
     runner: Annotated[Runner, _described("How the suite is run.")] = Runner()
+    cache: Annotated[CacheSettings, _described("How answers are kept and used again.")] = CacheSettings()
     baseline: Annotated[
         Baseline | None, _described("What every run is compared with unless `--against` says otherwise.")
     ] = None

@@ -85,6 +85,9 @@ class GraderReader:
             at.report("an embeddings provider cannot judge", "name a model that answers")
             return None
         refuse_fallbacks(provider, at)
+        if provider.cache_salt is not None:
+            salt = self._files.salt(provider.cache_salt, {}, at.inside("cache_salt"))
+            provider = structs.replace(provider, cache_salt=salt)
         return structs.replace(grader, provider=provider)
 
     def _template(self, template: str | None, place: Place) -> str | None:

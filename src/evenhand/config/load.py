@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from evenhand.config.findings import Findings, Place
 from evenhand.config.graders import GraderReader
 from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
-from evenhand.config.providers import read_providers
+from evenhand.config.providers import id_of, read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox
 from evenhand.config.script_checks import ScriptChecks
@@ -131,6 +131,7 @@ class _Loading:
             servers=written.servers,
             env=env,
             runner=written.runner,
+            cache=written.cache,
             gate=written.gate,
             baseline=written.baseline,
             engine=self.engine,
@@ -152,6 +153,7 @@ class _Loading:
             self.assertions.transforms,
         )
         check_fallbacks(declared, written.providers, root.inside("providers"))
+        declared = tuple(self._salted(provider, written.providers, root) for provider in declared)
         under_test = tuple(provider for provider in declared if not provider.embeds)
         if declared and not under_test and len(declared) == len(written.providers):
             root.inside("providers").report(
@@ -169,6 +171,14 @@ class _Loading:
                 turns=self.turns,
             ),
         )
+
+    def _salted(self, provider: Provider, values: Sequence[Any], root: Place) -> Provider:
+        """The provider with the digest of the files that its salt names."""
+        if provider.cache_salt is None:
+            return provider
+        index = next(number for number, value in enumerate(values) if id_of(value) == provider.id)
+        place = root.inside("providers", index, "cache_salt")
+        return structs.replace(provider, cache_salt=self.files.salt(provider.cache_salt, {}, place))
 
     def _read_cases(self, written: WrittenSuite, parts: _Parts, root: Place) -> CasePass:
         builder = CaseBuilder(

@@ -10,6 +10,7 @@ from evenhand.config.document import SUPPORTED_VERSION, WrittenSuite, with_long_
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
+from evenhand.model.caching import CacheSettings
 from evenhand.model.comparison import Gate
 from evenhand.model.exchange import Tool
 from evenhand.model.suite import Server
@@ -17,6 +18,9 @@ from evenhand.model.suite import Server
 PROVIDERS = "providers"
 TOOLS = "tools"
 RUNNER = "runner"
+CACHE = "cache"
+SHARED = ("s3", "http")
+"""Parts of the `cache` block that say where answers are shared."""
 SERVERS = "servers"
 
 
@@ -32,8 +36,15 @@ def read_settings(
         prepared[TOOLS] = files.resolved(prepared[TOOLS], root.inside(TOOLS))
     if PROVIDERS in prepared:
         prepared[PROVIDERS] = interpolate(prepared[PROVIDERS], environ, root.inside(PROVIDERS))
+    if isinstance(prepared.get(CACHE), dict):
+        at = root.inside(CACHE)
+        prepared[CACHE] = {
+            name: interpolate(value, environ, at.inside(name)) if name in SHARED else value
+            for name, value in prepared[CACHE].items()
+        }
     written = decode_partly(WrittenSuite, prepared, root) or WrittenSuite()
     _check_version(written.version, root)
+    _check_cache(written.cache, root.inside(CACHE))
     _check_tools(written.tools, root.inside(TOOLS))
     _check_servers(written.servers, root.inside(SERVERS))
     _check_gate(written.gate, root.inside("gate"))
@@ -50,6 +61,19 @@ def _check_version(version: int, root: Place) -> None:
         )
         hint = "upgrade evenhand" if version > SUPPORTED_VERSION else f"write `version: {SUPPORTED_VERSION}`"
         root.inside("version").report(message, hint)
+
+
+def _check_cache(cache: CacheSettings, place: Place) -> None:
+    shared = [name for name in SHARED if getattr(cache, name) is not None]
+    if cache.backend == "layered" and len(shared) != 1:
+        found = "both" if shared else "neither"
+        place.inside("backend").report(
+            f"a layered cache shares answers in one place, found {found} of `s3` and `http`",
+            "keep one of them" if shared else "say where, with `s3: {bucket: …}` or `http: {url: …}`",
+        )
+    if cache.backend == "disk" and shared:
+        message = f"`{shared[0]}` is not used with `backend: disk`"
+        place.inside(shared[0]).report(message, "write `backend: layered`, or leave it out")
 
 
 def _check_tools(tools: tuple[Tool, ...], place: Place) -> None:

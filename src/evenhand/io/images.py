@@ -66,6 +66,12 @@ class Images:
             return request
         return structs.replace(request, transcript=tuple(map(self._filled, request.transcript)))
 
+    def named(self, request: Request) -> Request:
+        """The question with the digests of images as their `data`: as good as the bytes for telling questions apart."""
+        if request.transcript is None or not any(map(_has_image, request.transcript)):
+            return request
+        return structs.replace(request, transcript=tuple(map(_named, request.transcript)))
+
     def _filled(self, message: Message) -> Message:
         if not _has_image(message):
             return message
@@ -84,6 +90,13 @@ class Images:
         if hashlib.sha256(data).hexdigest() != sha256:
             raise _unusable(f"image {file!r} changed since the suite was loaded; run again")
         return base64.b64encode(data).decode("ascii")
+
+
+def _named(message: Message) -> Message:
+    if not _has_image(message):
+        return message
+    blocks = [{**b, "data": f"sha256:{b['sha256']}"} if is_image(b) else b for b in message.content]
+    return structs.replace(message, content=blocks)
 
 
 def is_image(block: Any) -> bool:

@@ -40,19 +40,22 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
     `prompt` is absent where the case has none, `tools` where the suite offers none, `traceparent` where the run
     traces nothing.
     """
-    document = envelope("provider", id=id)
-    if request.text is not None:
-        document["prompt"] = {"text": request.text}
-    elif request.transcript is not None:
-        document["prompt"] = {"messages": request.transcript}
-    document["vars"] = request.vars
-    document["params"] = request.params
-    document["test"] = request.test
-    if request.tools:
-        document["tools"] = request.tools
+    document = {**envelope("provider", id=id), **provider_fields(request), "test": request.test}
     if request.traceparent is not None:
         document["traceparent"] = request.traceparent
     return encoded(document)
+
+
+def provider_fields(request: Request) -> dict[str, Any]:
+    """What a program under test is asked, without the envelope and what names the test and the trace."""
+    fields: dict[str, Any] = {"vars": request.vars, "params": request.params}
+    if request.text is not None:
+        fields["prompt"] = {"text": request.text}
+    elif request.transcript is not None:
+        fields["prompt"] = {"messages": request.transcript}
+    if request.tools:
+        fields["tools"] = request.tools
+    return fields
 
 
 def assert_document(
@@ -68,20 +71,39 @@ def assert_document(
 
     `prompt` is null where the case has none; `tool_calls` is absent where the model made none.
     """
-    document = envelope("assert")
-    document["output"] = output
-    document["test"] = None if request is None else request.test
-    document["prompt"] = None
+    fields = assert_fields(
+        output=output,
+        request=request,
+        provider_id=provider_id,
+        config=config,
+        vars=vars,
+        tool_calls=tool_calls,
+    )
+    test = None if request is None else request.test
+    return encoded({**envelope("assert"), **fields, "test": test})
+
+
+def assert_fields(
+    *,
+    output: Any,
+    request: Request | None,
+    provider_id: str,
+    config: Any,
+    vars: Mapping[str, Any],
+    tool_calls: Sequence[ToolCall],
+) -> dict[str, Any]:
+    """What a checker is asked, without the envelope and the test's name."""
+    fields: dict[str, Any] = {"output": output, "prompt": None}
     if request is not None and request.text is not None:
-        document["prompt"] = {"text": request.text}
+        fields["prompt"] = {"text": request.text}
     elif request is not None and request.transcript is not None:
-        document["prompt"] = {"messages": request.transcript}
-    document["provider"] = {"id": provider_id}
-    document["config"] = config
-    document["vars"] = vars
+        fields["prompt"] = {"messages": request.transcript}
+    fields["provider"] = {"id": provider_id}
+    fields["config"] = config
+    fields["vars"] = vars
     if tool_calls:
-        document["tool_calls"] = tool_calls
-    return encoded(document)
+        fields["tool_calls"] = tool_calls
+    return fields
 
 
 def encoded(document: dict[str, Any]) -> bytes:

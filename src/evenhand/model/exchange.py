@@ -145,6 +145,8 @@ class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_default
     metadata: Json = None
     log_probs: Json = None
     cached: bool = False
+    cache_key: str | None = None
+    """What the answer is kept under, set by the run; None where it neither is kept nor could be."""
     attempts: int = 1
     trace: Trace | None = None
     """What the system under test did meanwhile, where the run traces it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
@@ -11,7 +12,7 @@ from msgspec import Meta
 from evenhand.errors import Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Request, Response
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider
 
@@ -91,10 +92,34 @@ class Desk(Protocol):
         """The suite's folder, where programs run."""
         ...
 
-    async def ask(self, provider: Provider, request: Request, *, timeout_ms: float | None = None) -> Response:
-        """Put a question to a grader's model, with the waits and attempts of every call.
+    async def ask(
+        self,
+        provider: Provider,
+        request: Request,
+        *,
+        timeout_ms: float | None = None,
+        usable: Callable[[Response], object] | None = None,
+    ) -> Response:
+        """Put a question to a grader's model, with the waits and attempts of every call, or take the kept answer.
 
-        Its cost counts as the assertion's. Raises `GraderError` with the class that a grader's failure has.
+        Its cost counts as the assertion's. An answer for which `usable` raises is neither kept nor used again. Raises
+        `GraderError` with the class that a grader's failure has.
+        """
+        ...
+
+    async def recall(
+        self,
+        asked: Json,
+        make: Callable[[], Awaitable[Response]],
+        *,
+        name: str,
+        salt: str | None = None,
+        usable: Callable[[Response], object] | None = None,
+    ) -> Response:
+        """The kept answer to a question that is not put to a model, or else the one that `make` brings.
+
+        `asked` is the canonical view of the question, `name` whom messages say it is put to. Raises `GraderError` where
+        only kept answers may be used and there is none, and what `make` raises.
         """
         ...
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import msgspec
 
 from evenhand.errors import Problem
-from evenhand.model.exchange import Request, Response, Usage
+from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.quota import Quota
 from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine
+
+Keyer = Callable[[Request], Json]
+"""Makes the canonical view of what a provider would send for a question: what its answer depends on, without
+credentials and without anything that differs from machine to machine. Raises `ClassifiedError` where the question
+cannot be put."""
 
 
 class Session(Protocol):
@@ -93,8 +98,27 @@ class Provider(
         bool, msgspec.Meta(description="Only answer for others: no case is put to this provider itself.")
     ] = False
 
+    cache: Annotated[
+        bool | None,
+        msgspec.Meta(
+            description="Whether answers are kept and used again; by default for all types that are not called "
+            "in this process."
+        ),
+    ] = None
+    cache_salt: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Text that separates kept answers, as the version of what is tested; "
+            "`$digest: <pattern>` stands for the content of files."
+        ),
+    ] = None
+
+    keeps_answers: ClassVar[bool] = True
+    """Whether answers of this type are kept unless the suite says otherwise."""
+    needs_no_call: ClassVar[bool] = False
+    """Whether answering neither leaves this process nor runs anybody's code."""
     beside_the_question: ClassVar[frozenset[str]] = frozenset(
-        {"label", "fallback", "fallback_only", "rate_limit", "pricing", "transform"}
+        {"label", "cache", "fallback", "fallback_only", "rate_limit", "pricing", "transform"}
     )
     """Options that change nothing about an answer: what it is called, who is asked next, how fast, at which price, and
     what is made of it."""
@@ -146,6 +170,22 @@ class Provider(
         """
         return iter(())
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether answers are kept and used again."""
+        return self.keeps_answers if self.cache is None else self.cache
+
+    def keyer(self, context: ProviderContext) -> Keyer | None:
+        """What makes the questions under which answers are kept; None for a type whose answers cannot be."""
+        return None
+
+    def priced(self, response: Response) -> Response:
+        """The answer with what its tokens cost today, as far as the rates are known."""
+        cost = None if response.usage is None else self.cost_of(response.usage)
+        if cost is None or cost == response.cost_usd:
+            return response
+        return msgspec.structs.replace(response, cost_usd=cost)
+
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the options beyond their types.
 
@@ -156,6 +196,10 @@ class Provider(
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
         return []
+
+    def unfit_to_judge(self, params: Mapping[str, Any]) -> str | None:
+        """Why the vendor holds no answer to a form, with these parameters over its own; None where it does."""
+        return None
 
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls."""

@@ -142,6 +142,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     wall_ms: float | None = None
     attempts: int = stated(0)
     cached: bool = stated(False)
+    cache_key: str | None = None
+    """What the answer is kept under; None where neither kept answers were looked at nor the new one could be kept."""
     request: Json = None
     raw: Json = None
     log_probs: Json = None
@@ -259,6 +261,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     grader_cost_usd: float | None = None
     retried_cases: int = 0
     cache_hits: int = 0
+    cache_misses: int = 0
+    """Cells whose answer could have come from the cache and was asked for."""
+    cache_savings_usd: float | None = None
+    """What the kept answers and verdicts would have cost at today's prices."""
     fallback_cases: int = 0
     """Judged cases that a fallback answered."""
     empty_counts: dict[str, int] = {}

@@ -11,6 +11,7 @@ import msgspec
 
 from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
+from evenhand.model.caching import CacheSettings
 from evenhand.model.comparison import Baseline, Gate
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
@@ -250,6 +251,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     engine: Engine
     graders: Graders = Graders()
+    cache: CacheSettings = CacheSettings()
     has_repeats: bool = True
     """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True

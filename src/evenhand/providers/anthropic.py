@@ -36,6 +36,13 @@ class Anthropic(VendorProvider, tag="anthropic", frozen=True, kw_only=True):
   params: {max_tokens: 500, temperature: 0}
 """
 
+    def unfit_to_judge(self, params: Mapping[str, Any]) -> str | None:
+        """Extended thinking, beside which the API lets no tool be forced."""
+        thinking = {**self.params, **params}.get("thinking")
+        if not isinstance(thinking, dict) or thinking.get("type") == "disabled":
+            return None
+        return f"judge {self.name!r} cannot be made to hand in a verdict while it thinks; remove `params.thinking`"
+
     def vendor_headers(self) -> dict[str, str]:
         """The version of the API."""
         return {"anthropic-version": API_VERSION}

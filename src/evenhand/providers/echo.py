@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext
 
 
 @PROVIDERS.register
@@ -17,10 +17,16 @@ class Echo(Provider, tag="echo", frozen=True, kw_only=True):
 
     reports_tool_calls: ClassVar[bool] = False
     reads_vars: ClassVar[bool] = False
+    keeps_answers: ClassVar[bool] = False
+    needs_no_call: ClassVar[bool] = True
     example: ClassVar[str] = """\
 - id: mirror
   type: echo
 """
+
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """The prompt, which is the answer."""
+        return lambda request: {"transport": "echo", "prompt": request.prompt}
 
     def open(self, context: ProviderContext) -> EchoSession:
         """Make the provider ready for calls."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.model.exchange import Request, Response, Usage
-from evenhand.model.provider import PROVIDERS, ProviderContext, Session
+from evenhand.model.provider import PROVIDERS, Keyer, ProviderContext, Session
 from evenhand.providers.blocks import count
 from evenhand.providers.local_embeddings import LocalSession, missing_package
 from evenhand.providers.vendor import VendorProvider
@@ -70,6 +70,15 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
         return [] if self.lacks is None else [Problem(self.lacks, ("model",))]
+
+    @property
+    def needs_no_call(self) -> bool:  # type: ignore[override]
+        """Whether the vectors are made in this process."""
+        return self.is_local
+
+    def keyer(self, context: ProviderContext) -> Keyer | None:
+        """As for every vendor; vectors of the local model are made anew, which costs nothing."""
+        return None if self.is_local else super().keyer(context)
 
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls. Raises `ProviderError` without a key or a package."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -12,10 +13,18 @@ import msgspec
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.images import Images
 from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
-from evenhand.io.protocol import PROTOCOL_ENV, provider_document, read_provider_reply, written
-from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
+from evenhand.io.program import asked_of_program, files_of
+from evenhand.io.protocol import (
+    PROTOCOL_ENV,
+    provider_document,
+    provider_fields,
+    read_provider_reply,
+    written,
+)
+from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.persistent import PersistentSession
+from evenhand.text.canonical import canonical
 from evenhand.text.excerpt import quoted
 from evenhand.traces.environment import TRACEPARENT
 
@@ -102,6 +111,17 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         if _is_path(program):
             return shutil.which((directory / program).absolute()) is not None
         return shutil.which(program, path=self.env.get("PATH")) is not None
+
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """The command, the files that it names, its own environment variables and what it is sent."""
+        files = files_of(self.command, context.directory)
+        env = hashlib.sha256(canonical(self.env)).hexdigest() if self.env else None
+
+        def asked(request: Request) -> Json:
+            view = asked_of_program(self.command, files, provider_fields(request))
+            return view if env is None else {**view, "env_digest": env}
+
+        return asked
 
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls."""

@@ -13,6 +13,11 @@ _SECRET_NAME = re.compile(
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 
 
+def is_telling(name: str) -> bool:
+    """Whether the name of a header says that it holds credentials."""
+    return _SECRET_NAME.search(name) is not None
+
+
 def secrets_in(headers: Mapping[str, Val], env: Mapping[str, str]) -> Iterator[str]:
     """The words of headers with telling names, and the variables that stand in them.
 
@@ -20,7 +25,7 @@ def secrets_in(headers: Mapping[str, Val], env: Mapping[str, str]) -> Iterator[s
     """
     for name, value in headers.items():
         text = value.authored
-        if not isinstance(text, str) or not _SECRET_NAME.search(name):
+        if not isinstance(text, str) or not is_telling(name):
             continue
         yield from _TEMPLATE.sub(" ", text).split()
         for variable in env_names(text):

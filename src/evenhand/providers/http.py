@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,11 +16,13 @@ from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
 from evenhand.io.images import Images
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
-from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
+from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
+from evenhand.providers.keying import digest_unless_faithful, keyed_headers, placeholders
 from evenhand.providers.vendor import reported
-from evenhand.template import Engine, Scope, Val
+from evenhand.template import Engine, Scope, Val, env_names
+from evenhand.text.canonical import canonical
 from evenhand.text.json_reader import NotJson, compact_json, read_json
 from evenhand.text.plain_json import NotPlain, plain_json
 
@@ -138,6 +141,32 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         if self.body is not None:
             yield ("body",), self.body
 
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """Method, address, headers, body and the expressions that read the reply."""
+        engine, env = context.engine, dict(context.env)
+        uses_env = any(env_names(text) for _, value in self._templates() for _, text in value.templates())
+        shown_env = placeholders(env) if uses_env else {}
+        expressions = {name: text for name in EXPRESSIONS if (text := getattr(self, name)) is not None}
+
+        def asked(request: Request) -> Json:
+            real = _texts(self.encode(request, engine, env))
+            try:
+                shown = _texts(self.encode(request, engine, shown_env)) if uses_env else real
+            except TemplateError:
+                shown = [""] * len(real)
+            view = {
+                "transport": "http",
+                "method": self.method.upper(),
+                "url": shown[0],
+                "body": shown[1],
+                "headers_digest": hashlib.sha256(shown[2].encode("utf-8", "surrogatepass")).hexdigest(),
+                **expressions,
+            }
+            digest = digest_unless_faithful(shown, real, env)
+            return view if digest is None else {**view, "env_digest": digest}
+
+        return asked
+
     def open(self, context: ProviderContext) -> Session:
         """Make the provider ready for calls."""
         return HttpSession(self, context)
@@ -197,6 +226,12 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         except TemplateError as error:
             message = f"`{name}` does not fit the answer: {error.message}"
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
+
+
+def _texts(call: HttpRequest) -> list[str]:
+    """Address, body and headers without credentials, as texts."""
+    body = "" if call.body is None else call.body.decode("utf-8", "surrogatepass")
+    return [call.url, body, canonical(keyed_headers(call.headers)).decode("utf-8", "surrogatepass")]
 
 
 def plain_messages(request: Request) -> list[dict[str, Any]]:

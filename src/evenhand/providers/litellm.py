@@ -17,8 +17,8 @@ from msgspec import Meta
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.http import retry_after_ms, status_class
 from evenhand.io.images import Images
-from evenhand.model.exchange import Request, Response, Usage
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
+from evenhand.model.exchange import Json, Request, Response, Usage
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.blocks import count
 from evenhand.providers.chat import chat_body, read_chat
 from evenhand.providers.prices import Pricing, cost_usd, rates_of
@@ -90,6 +90,20 @@ class LiteLLM(Provider, tag="litellm", frozen=True, kw_only=True):
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
         return [] if self.lacks is None else [Problem(self.lacks, ("type",))]
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """What so many tokens cost by the suite's own rates."""
+        return cost_usd(usage, rates_of("", self.pricing))
+
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """The arguments of the library's call, without the address."""
+        images = Images(context.directory)
+
+        def asked(request: Request) -> Json:
+            arguments = chat_body(images.named(request), self.params, self.model)
+            return {"transport": "litellm", "arguments": arguments}
+
+        return asked
 
     def open(self, context: ProviderContext) -> Session:
         """Begin to load the library. Raises `ProviderError` where it is not installed, or without a key."""

@@ -14,12 +14,14 @@ import msgspec
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.call_loop import CallLoop
 from evenhand.io.images import Images
+from evenhand.io.program import files_of
+from evenhand.io.protocol import provider_fields
 from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
 from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
-from evenhand.model.exchange import Message, Request, Response, ToolCall
-from evenhand.model.provider import PROVIDERS, Provider, ProviderContext
+from evenhand.model.exchange import Json, Message, Request, Response, ToolCall
+from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext
 from evenhand.text.plain_json import NotPlain, plain_json
 from evenhand.traces.propagation import awaited, carried, carried_on
 
@@ -54,6 +56,7 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
     ] = 60_000
 
     takes_images: ClassVar[bool] = True
+    keeps_answers: ClassVar[bool] = False
     example: ClassVar[str] = """\
 - id: app
   type: python
@@ -63,6 +66,17 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
     def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
         """What is wrong with the target, found without running it."""
         return [found.under("target") for found in target_problems(self.target, directory, allowed_outside)]
+
+    def keyer(self, context: ProviderContext) -> Keyer:
+        """The target, its file's content and what the function is given."""
+        parsed = parse_target(self.target)
+        files = files_of((parsed.path,), context.directory) if parsed is not None and parsed.path else {}
+
+        def asked(request: Request) -> Json:
+            given = provider_fields(request)
+            return {"transport": "python", "target": self.target, "files": files, "given": given}
+
+        return asked
 
     def open(self, context: ProviderContext) -> PythonSession:
         """Load the function. Raises `ProviderError` where that fails."""

@@ -82,7 +82,12 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
         yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": output}
         return
     content = _content(message)
-    if content or not message.tool_calls:
+    if message.role == "assistant":
+        if content or not message.tool_calls:
+            # Bare text is as good for OpenAI, but not for every server that speaks its language.
+            text = {"type": "output_text", "text": content}
+            yield {"type": "message", "role": "assistant", "content": [text]}
+    else:
         yield {"role": message.role, "content": content}
     for call in message.tool_calls:
         yield {
@@ -94,7 +99,7 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _content(message: Message) -> Any:
-    if not any(block.get("type") == "image" for block in blocks_of(message)):
+    if message.role == "assistant" or not any(block.get("type") == "image" for block in blocks_of(message)):
         return message_text(message)
     return list(_parts(message))
 

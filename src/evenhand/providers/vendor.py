@@ -25,12 +25,14 @@ from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
-from evenhand.model.exchange import Request, Response, Usage
-from evenhand.model.provider import Provider, ProviderContext, Session
+from evenhand.model.exchange import Json, Request, Response, Usage
+from evenhand.model.provider import Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
 from evenhand.providers.key_ring import KeyRing
+from evenhand.providers.keying import digest_unless_faithful, keyed_headers, placeholders
 from evenhand.providers.prices import Pricing, cost_usd, rates_of
 from evenhand.template import Engine, Scope, Val
+from evenhand.text.canonical import canonical
 from evenhand.text.excerpt import clipped
 from evenhand.text.json_reader import NotJson, read_json
 
@@ -141,6 +143,31 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             problems.append(Problem(f"an address is needed, found {self.base_url!r}", ("base_url",), hint))
         return problems
 
+    def keyer(self, context: ProviderContext) -> Keyer | None:
+        """Method, path, headers and body of the call: the same for whatever host and key it goes to and with."""
+        try:
+            shown = self.access(None, context.engine, placeholders(context.env))
+            real = self.access(None, context.engine, context.env) if context.env else shown
+        except TemplateError:
+            return None  # opening it fails for the same reason
+        base = len((self.base_url or self.own_url).rstrip("/"))
+        fixed = {
+            "transport": "http",
+            "method": "POST",
+            "path": shown.url[base:],
+            "headers": keyed_headers(shown.headers),
+        }
+        digest = digest_unless_faithful(_texts(shown), _texts(real), context.env)
+        if digest is not None:
+            fixed["env_digest"] = digest
+        images = Images(context.directory)
+
+        def asked(request: Request) -> Json:
+            body = self.body(images.named(request))
+            return {**fixed, "body": merged(body, shown.body) if shown.body else body}
+
+        return asked
+
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
         if not self.rotate_keys or len(self.credentials) > 1:
@@ -210,8 +237,7 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
         except (KeyError, IndexError, TypeError, AttributeError) as fault:
             message = f"the answer is not of the form of this API: {type(fault).__name__} {fault}"
             raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL, details=answer) from None
-        cost = None if response.usage is None else self.cost_of(response.usage)
-        return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
+        return self.priced(response)
 
 
 class Access(NamedTuple):
@@ -220,6 +246,11 @@ class Access(NamedTuple):
     url: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+
+
+def _texts(access: Access) -> list[str]:
+    headers = keyed_headers(access.headers)
+    return [access.url, canonical(headers).decode(), canonical(access.body).decode("utf-8", "surrogatepass")]
 
 
 def _rendered(values: Mapping[str, Val], engine: Engine, scope: Scope) -> dict[str, Any]:

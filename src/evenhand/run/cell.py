@@ -14,17 +14,19 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request
+from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
+from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
 from evenhand.model.trace import Trace
-from evenhand.run.call import CallFailed, call
+from evenhand.run.cached_call import answer
+from evenhand.run.call import CallFailed
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
 from evenhand.run.grading import grade_with
 from evenhand.run.groups import result_of
-from evenhand.run.plan import Cell, fallback_chain
+from evenhand.run.plan import Cell, fallback_chain, needs_fresh_call
 from evenhand.run.render import render_request
 from evenhand.run.rescore import stored_answer
 from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
@@ -86,19 +88,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     progress.vars, scope = render_scope(order_vars(case.vars, engine), suite.env)
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
-    provider, timeout_ms = cell.provider, suite.runner.timeout_ms
-    if cell.stored is not None:
-        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
-        if provider is not cell.provider:
-            progress.answered_by = provider.id
-    elif provider.fallback and (chain := fallback_chain(suite, case, provider)):
-        answer = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
-        response, progress.fallback_attempts = answer.response, answer.attempts
-        if answer.provider is not provider:
-            provider = answer.provider
-            progress.answered_by = provider.id
-    else:
-        response = await call(services.line(provider.id), request, services, timeout_ms=timeout_ms)
+    response, provider = await _answered(cell, request, services, progress)
     evidence = Evidence(
         response=response,
         vars=progress.vars,
@@ -127,6 +117,34 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         grade=services.grade or partial(grade_with, services),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
+
+
+async def _answered(
+    cell: Cell, request: Request, services: Services, progress: _Progress
+) -> tuple[Response, Provider]:
+    """The answer to judge and who gave it: a stored one, a kept one, or that of a call."""
+    suite, case = services.suite, cell.case
+    provider, timeout_ms = cell.provider, suite.runner.timeout_ms
+    if cell.stored is not None:
+        response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
+        if provider is not cell.provider:
+            progress.answered_by = provider.id
+        return response, provider
+    if provider.fallback and (chain := fallback_chain(suite, case, provider)):
+        found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
+        progress.fallback_attempts = found.attempts
+        if found.provider is not provider:
+            progress.answered_by = found.provider.id
+        return found.response, found.provider
+    response = await answer(
+        services.line(provider.id),
+        request,
+        services,
+        timeout_ms=timeout_ms,
+        fresh=services.cache is not None and needs_fresh_call(case),
+        case_salt=case.cache_salt,
+    )
+    return response, provider
 
 
 def _judged(
@@ -168,6 +186,7 @@ def _judged(
         latency_ms=response.latency_ms,
         attempts=response.attempts,
         cached=response.cached,
+        cache_key=response.cache_key,
         raw=response.raw,
         log_probs=response.log_probs,
         metadata=response.metadata,

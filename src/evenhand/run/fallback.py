@@ -10,7 +10,8 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import Provider
 from evenhand.model.result import FallbackAttempt
-from evenhand.run.call import CallFailed, call
+from evenhand.run.cached_call import answer
+from evenhand.run.call import CallFailed
 from evenhand.run.plan import Cell
 from evenhand.run.services import Services
 from evenhand.template import Scope
@@ -52,7 +53,8 @@ async def call_with_fallbacks(
     An answer that is empty for one of the suite's reasons, or a failure of certain classes, sends the question on.
     Where nobody does better, it is the provider's own answer or failure that counts. Raises `CallFailed`.
     """
-    own = await _asked(cell.provider, request, services, timeout_ms)
+    salt = cell.case.cache_salt
+    own = await _asked(cell.provider, request, services, timeout_ms, salt)
     if isinstance(own, CallFailed) and own.error.error_class not in FALLBACK_CLASSES:
         raise own
     attempts: list[FallbackAttempt] = []
@@ -64,7 +66,7 @@ async def call_with_fallbacks(
         if missed is not None:
             attempts.append(missed)
         if following is not None:
-            provider, found = following, await _asked(following, request, services, timeout_ms)
+            provider, found = following, await _asked(following, request, services, timeout_ms, salt)
     in_vain = tuple(attempts[1:])
     if isinstance(own, CallFailed):
         raise NobodyAnswered(own, in_vain)
@@ -72,10 +74,11 @@ async def call_with_fallbacks(
 
 
 async def _asked(
-    provider: Provider, request: Request, services: Services, timeout_ms: float | None
+    provider: Provider, request: Request, services: Services, timeout_ms: float | None, case_salt: str | None
 ) -> Response | CallFailed:
     try:
-        return await call(services.line(provider.id), request, services, timeout_ms=timeout_ms)
+        line = services.line(provider.id)
+        return await answer(line, request, services, timeout_ms=timeout_ms, case_salt=case_salt)
     except CallFailed as failure:
         return failure
 
@@ -89,5 +92,8 @@ def _missed(provider: Provider, found: Response | CallFailed, services: Services
     if reason is None or reason not in services.suite.runner.fallback_on_empty_reason:
         return None
     return FallbackAttempt(
-        provider_id=provider.id, empty_reason=reason, usage=found.usage, cost_usd=found.cost_usd
+        provider_id=provider.id,
+        empty_reason=reason,
+        usage=None if found.cached else found.usage,
+        cost_usd=None if found.cached else found.cost_usd,
     )

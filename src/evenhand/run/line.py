@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.clock import Clock
 from evenhand.model.exchange import Request, Response
-from evenhand.model.provider import Provider, RateLimit, Session
+from evenhand.model.provider import Keyer, Provider, RateLimit, Session
 from evenhand.model.quota import Quota
 from evenhand.model.result import LimitHistory
 from evenhand.run.limiter import RateLimiter
@@ -49,6 +49,8 @@ class Line:
     ) -> None:
         self.name = provider.name
         self.provider = provider
+        self.keyer: Keyer | None = None
+        """Makes the questions under which answers are kept; None where they are not."""
         self.session: Session
         """Set by whoever opens the provider; sessions tell the line what is left of quotas."""
         self.traces = traces

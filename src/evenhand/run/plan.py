@@ -254,11 +254,16 @@ def fallback_chain(suite: Suite, case: Case, provider: Provider) -> list[Provide
     Nobody where the case asks how long the answer took, which would be another provider's time. A fallback's own
     fallbacks are not followed.
     """
-    if not suite.runner.fallback or any(a.needs_fresh_call for a in walk(case.assertions)):
+    if not suite.runner.fallback or needs_fresh_call(case):
         return []
     known = {other.id: other for other in suite.providers}
     names = dict.fromkeys(provider.fallback)
     return [known[name] for name in names if name in known and admits(case, name)]
+
+
+def needs_fresh_call(case: Case) -> bool:
+    """Whether an assertion of a case, or a member of one, asks about the call itself, which no kept answer tells of."""
+    return any(assertion.needs_fresh_call for assertion in walk(case.assertions))
 
 
 def admits(case: Case, provider_id: str) -> bool:

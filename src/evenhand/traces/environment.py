@@ -14,6 +14,9 @@ from collections.abc import Iterator
 TRACEPARENT = "TRACEPARENT"
 """Where programs find the trace context of the call (https://opentelemetry.io/docs/specs/otel/context/env-carriers/)."""
 
+INHERITED = (TRACEPARENT, "TRACESTATE")
+"""What this process may itself have been given: programs that it starts belong to its calls, not to that trace."""
+
 SCHEDULE_DELAY_MS = 50
 """How often SDKs send the spans that have ended; the usual 5,000 would be long after the answer."""
 
@@ -45,7 +48,7 @@ def variables_set(endpoint: str) -> Iterator[None]:
     """Name a receiver in the environment of this process. Where runs overlap, the latest one that goes on is named."""
     with _guard:
         if not _receivers:
-            names = {name for part in variables(endpoint) for name in part}
+            names = {name for part in variables(endpoint) for name in part}.union(INHERITED)
             _before.update({name: os.environ.get(name) for name in names})
         _receivers.append(endpoint)
         _write()
@@ -65,6 +68,8 @@ def _write() -> None:
     if not _receivers:
         _before.clear()
         return
+    for name in INHERITED:
+        os.environ.pop(name, None)
     fixed, defaults = variables(_receivers[-1])
     os.environ.update(fixed)
     for name, value in defaults.items():

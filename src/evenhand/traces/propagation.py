@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 
-def attached(traceparent: str | None) -> AbstractContextManager[None]:
+@contextmanager
+def attached(traceparent: str | None) -> Iterator[None]:
     """Spans that code begins inside become children of the call. Does nothing where OpenTelemetry is not installed."""
-    if traceparent is None or not _is_installed():
-        return nullcontext()
-    return _attached(traceparent)
+    if traceparent is None:
+        yield
+        return
+    try:
+        from opentelemetry import context
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+    except ImportError:
+        yield
+        return
+    token = context.attach(TraceContextTextMapPropagator().extract({"traceparent": traceparent}))
+    try:
+        yield
+    finally:
+        context.detach(token)
 
 
 async def awaited(awaitable: Awaitable[Any], traceparent: str | None) -> Any:
@@ -39,19 +50,3 @@ def carried_on(function: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awa
             return await function(request)
 
     return call
-
-
-@contextmanager
-def _attached(traceparent: str) -> Iterator[None]:
-    from opentelemetry import context
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    token = context.attach(TraceContextTextMapPropagator().extract({"traceparent": traceparent}))
-    try:
-        yield
-    finally:
-        context.detach(token)
-
-
-def _is_installed() -> bool:
-    return importlib.util.find_spec("opentelemetry") is not None

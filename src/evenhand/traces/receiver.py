@@ -29,6 +29,8 @@ SMALL_BODY = 16 * 1024
 """Bytes that are read in less time than a thread takes to start."""
 READ_S = 10.0
 """Seconds that a request may take to arrive."""
+SHUTDOWN_S = 1.0
+"""Seconds that requests get to end once the run is over."""
 AT_ONCE = 8
 """Requests that are read at once; others wait."""
 
@@ -47,7 +49,10 @@ async def receiving(tracing: Tracing) -> AsyncIterator[Collector]:
     from aiohttp import web
 
     collector = Collector(wait_ms=tracing.wait_ms, max_spans=tracing.max_spans)
-    runner = web.ServerRunner(web.Server(_Handler(collector).handle, auto_decompress=False, access_log=None))
+    runner = web.ServerRunner(
+        web.Server(_Handler(collector).handle, auto_decompress=False, access_log=None),
+        shutdown_timeout=SHUTDOWN_S,
+    )
     await runner.setup()
     try:
         site = web.TCPSite(runner, HOST, tracing.port)

@@ -1,0 +1,1 @@
+"""Answers that were paid for, by the question they answer."""
