@@ -46,7 +46,9 @@ class Line:
         adapts: bool,
         clock: Clock,
         traces: Collector | None = None,
+        began: float | None = None,
     ) -> None:
+        """`began` is the moment on the clock when the run did, from which changes of the limit are dated."""
         self.name = provider.name
         self.provider = provider
         self.session: Session

@@ -57,6 +57,7 @@ class Services:
         self.clock = clock or SystemClock()
         self.grade = grade
         self.random_share = random_share
+        self._began = self.clock.monotonic()
         self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
@@ -122,6 +123,7 @@ class Services:
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
             traces=traces,
+            began=self._began,
         )
         context = ProviderContext(
             directory=self.suite.directory,
