@@ -63,6 +63,7 @@ class Services:
         self.grade = grade
         self.cache = cache
         self.random_share = random_share
+        self._began = self.clock.monotonic()
         self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
@@ -128,6 +129,7 @@ class Services:
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
             traces=traces,
+            began=self._began,
         )
         context = ProviderContext(
             directory=self.suite.directory,
