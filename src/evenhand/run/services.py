@@ -105,7 +105,11 @@ class Services:
         if self._scripts is None:
             from evenhand.scripts.judge import ScriptJudge
 
-            self._scripts = ScriptJudge(self.suite.directory, safe_mode=self.suite.runner.safe_mode)
+            self._scripts = ScriptJudge(
+                self.suite.directory,
+                safe_mode=self.suite.runner.safe_mode,
+                confinement=self.suite.confinement,
+            )
         return self._scripts
 
     def line(self, provider_id: str) -> Line:
@@ -137,6 +141,7 @@ class Services:
             timeout_ms=timeout_ms,
             engine=self.suite.engine,
             env=self.suite.env,
+            confinement=self.suite.confinement,
             tell_quota=line.take_note,
         )
         given = self._given.get(provider.id)
