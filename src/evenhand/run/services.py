@@ -63,6 +63,7 @@ class Services:
         self.grade = grade
         self.cache = cache
         self.random_share = random_share
+        self._began = self.clock.monotonic()
         self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
@@ -104,7 +105,11 @@ class Services:
         if self._scripts is None:
             from evenhand.scripts.judge import ScriptJudge
 
-            self._scripts = ScriptJudge(self.suite.directory, safe_mode=self.suite.runner.safe_mode)
+            self._scripts = ScriptJudge(
+                self.suite.directory,
+                safe_mode=self.suite.runner.safe_mode,
+                confinement=self.suite.confinement,
+            )
         return self._scripts
 
     def line(self, provider_id: str) -> Line:
@@ -128,6 +133,7 @@ class Services:
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
             traces=traces,
+            began=self._began,
         )
         context = ProviderContext(
             directory=self.suite.directory,
@@ -135,6 +141,7 @@ class Services:
             timeout_ms=timeout_ms,
             engine=self.suite.engine,
             env=self.suite.env,
+            confinement=self.suite.confinement,
             tell_quota=line.take_note,
         )
         given = self._given.get(provider.id)
