@@ -469,6 +469,11 @@ def _rescore_plan(suite: Suite, origin: Run, store: RunStore, known: Known = NOT
     )
 
 
+def _is_sandboxed(suite: Suite) -> bool:
+    """Whether the suite is from a stranger, whose repository could make git start programs."""
+    return suite.confinement is not None and suite.confinement.is_sandbox
+
+
 def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
     return Run(
         run_id=new_run_id(),
@@ -480,7 +485,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         config_digest=suite.digest,
         config_snapshot=suite.snapshot,
         digests=dict(suite.digests),
-        git=git_state(suite.directory),
+        git=None if _is_sandboxed(suite) else git_state(suite.directory),
         filters=plan.filters,
         repeat=plan.repeat or 1,
         planned_cells=total,

@@ -63,6 +63,7 @@ class Services:
         self.grade = grade
         self.cache = cache
         self.random_share = random_share
+        self._began = self.clock.monotonic()
         self.budget = budget
         self._providers = tuple(providers)
         self._given = dict(sessions or {})
@@ -105,7 +106,11 @@ class Services:
         if self._scripts is None:
             from evenhand.scripts.judge import ScriptJudge
 
-            self._scripts = ScriptJudge(self.suite.directory, safe_mode=self.suite.runner.safe_mode)
+            self._scripts = ScriptJudge(
+                self.suite.directory,
+                safe_mode=self.suite.runner.safe_mode,
+                confinement=self.suite.confinement,
+            )
         return self._scripts
 
     def line(self, provider_id: str) -> Line:
@@ -129,6 +134,7 @@ class Services:
             adapts=runner.adaptive_concurrency,
             clock=self.clock,
             traces=traces,
+            began=self._began,
         )
         context = ProviderContext(
             directory=self.suite.directory,
@@ -136,6 +142,7 @@ class Services:
             timeout_ms=timeout_ms,
             engine=self.suite.engine,
             env=self.suite.env,
+            confinement=self.suite.confinement,
             tell_quota=line.take_note,
         )
         given = self._given.get(provider.id)
