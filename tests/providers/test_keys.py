@@ -14,6 +14,7 @@ from evenhand.errors import DocumentPath, Location
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Request, TestInfo, Tool
 from evenhand.model.provider import Provider, ProviderContext
+from evenhand.run.keyers import keyer_of
 from evenhand.text.canonical import canonical
 
 
@@ -188,3 +189,25 @@ def test_echo_and_unknown_types_keep_nothing_by_default(folder: Path) -> None:
     assert made({**PYTHON, "cache": True}, folder).is_cached
     assert not made({**EXEC, "cache": False}, folder).is_cached
     assert Provider(id="x").keyer(ProviderContext(directory=folder)) is None
+
+
+def test_two_servers_of_a_suite_are_told_apart(folder: Path) -> None:
+    context = ProviderContext(directory=folder)
+    one, two, salted, other = (
+        made({**OPENAI, **options}, folder)
+        for options in (
+            {"base_url": "http://127.0.0.1:1/v1"},
+            {"id": "q", "base_url": "http://127.0.0.1:2/v1"},
+            {"id": "q", "base_url": "http://127.0.0.1:2/v1", "cache_salt": "two"},
+            {"id": "q", "model": "m2"},
+        )
+    )
+
+    def asked(provider: Provider, *beside: Provider) -> bytes:
+        keyer = keyer_of(provider, (provider, *beside), context)
+        assert keyer is not None
+        return canonical(keyer(ASKED))
+
+    assert asked(one) == asked(two) == asked(one, other) == asked(one, salted)
+    assert asked(one, two) != asked(two, one)
+    assert asked(one, two) != asked(one)

@@ -178,7 +178,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise CacheError(f"{path}: {_explain(error)}") from error
+        raise CacheError(f"{path}: {explained(error)}") from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -201,7 +201,8 @@ _EXPLANATIONS = {
 }
 
 
-def _explain(error: sqlite3.Error) -> str:
+def explained(error: sqlite3.Error) -> str:
+    """What an error of SQLite means to a person, and what to do."""
     for prefix, explanation in _EXPLANATIONS.items():
         if _name(error).startswith(prefix):
             return f"{explanation} (SQLite: {error})"

@@ -232,7 +232,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.PROVIDER_PROTOCOL: "the answer could not be read: look at what the provider sent",
     ErrorClass.EXEC_FAILED: "the program under test broke: its messages are in the result",
     ErrorClass.CACHE_MISS: "no stored answer: run once without `--cache-only`",
-    ErrorClass.CACHE_UNAVAILABLE: "the cache cannot be read: `evenhand doctor` shows where it is",
+    ErrorClass.CACHE_UNAVAILABLE: "the kept answers cannot be read: `evenhand cache path` says where they are",
     ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
     ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
     ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",
