@@ -380,3 +380,34 @@ def test_a_limit_on_the_cost_says_what_was_spent_and_how_to_go_on(evenhand) -> N
     assert "$0.500 of $0.500 are spent" in text
     assert "--resume-run" in text
     assert evenhand("run", "--resume", "--max-cost", "5").code == 0
+
+
+REFUSING = """\
+version: 1
+providers:
+  - {id: main, type: python, target: 'file://app.py:refuse', fallback: [spare]}
+  - {id: spare, type: python, target: 'file://app.py:answer', fallback_only: true}
+prompts: [{id: p, template: x}]
+tests: [{id: one, assert: [{type: contains, value: x}]}, {id: two, assert: [{type: equals, value: ''}]}]
+"""
+
+
+def test_fallbacks_can_be_left_out_of_a_run(evenhand, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("app.py").write_text(
+        "from evenhand import Response\n\n\n"
+        "def refuse(request):\n    return Response(output='', stop_reason='refusal')\n\n\n"
+        "def answer(request):\n    return request.prompt\n",
+        encoding="utf-8",
+    )
+    write_suite(REFUSING)
+
+    def answered(*words: str) -> tuple[int, list[str]]:
+        done = evenhand("run", "--format", "jsonl", *words)
+        return done.code, [json.loads(line)["status"] for line in done.out.splitlines()]
+
+    assert answered() == (2, ["pass", "fail"])  # nothing is known of `main`
+    assert answered("--no-fallback") == (1, ["fail", "pass"])
+    assert answered("--fallback-on-empty-reason", "blank") == (1, ["fail", "pass"])
+    monkeypatch.setenv("EVENHAND_NO_FALLBACK", "1")
+    assert answered() == (1, ["fail", "pass"])
+    assert evenhand("run", "--provider", "spare").code == 2

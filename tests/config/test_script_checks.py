@@ -91,5 +91,6 @@ def test_loading_a_confined_suite_runs_no_script(tmp_path: Path) -> None:
     (tmp_path / "evenhand.yaml").write_text(
         HEAD + "      - {type: javascript, value: 'file://checks.js'}\n", encoding="utf-8"
     )
-    load_suite(tmp_path, confined=True)
+    with pytest.raises(SuiteError, match="allow it with `--allow-scripts`"):
+        load_suite(tmp_path, confined=True)
     assert not (tmp_path / "ran").exists()

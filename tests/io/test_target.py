@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import Location
-from evenhand.io.target import FORMS, Target, enclosing_root, parse_target, target_problems
+from evenhand.io.repository import find_repository
+from evenhand.io.target import FORMS, Target, parse_target, target_problems
+from evenhand.model.confinement import Confinement
 from support.programs import write
 
 
+def limits(folder: Path, *allowed: Path) -> Confinement:
+    roots = [folder, *allowed, *filter(None, [find_repository(folder)])]
+    return Confinement(directory=folder, code_roots=tuple(root.resolve() for root in roots))
+
+
 def messages(target: str, folder: Path, *allowed: Path) -> list[str]:
-    return [str(problem) for problem in target_problems(target, folder, allowed)]
+    return [str(problem) for problem in target_problems(target, limits(folder, *allowed))]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +124,7 @@ def test_a_method_of_an_object_is_looked_up_at_its_first_name(tmp_path):
 )
 def test_a_file_that_does_not_compile_is_a_problem_with_its_place(tmp_path, source, line, column, reason):
     file = write(tmp_path / "app.py", source)
-    (problem,) = target_problems("file://app.py:answer", tmp_path)
+    (problem,) = target_problems("file://app.py:answer", limits(tmp_path))
     assert problem.location == Location(str(file), line, column)
     assert problem.message == f"the file does not compile: {reason}"
 
@@ -155,11 +162,11 @@ def test_code_stays_inside_the_repository_of_the_suite(tmp_path):
     write(tmp_path / "repository" / "inside.py", "def answer(request): ...")
     assert messages("file://../inside.py:answer", suite)[0].startswith(f"code must lie inside {suite}, found")
     (tmp_path / "repository" / ".git").mkdir()
-    assert enclosing_root(suite) == tmp_path / "repository"
+    assert limits(suite).code_area == tmp_path / "repository"
     assert messages("file://../inside.py:answer", suite) == []
     (message,) = messages("file://../../outside.py:answer", suite)
     assert message.startswith(f"code must lie inside {tmp_path / 'repository'}, found '../../outside.py'; ")
-    assert message.endswith("allow its folder with `--allow-outside DIR`")
+    assert message.endswith(f"allow its folder with `--allow-outside {tmp_path}`")
     assert messages("file://../../outside.py:answer", suite, tmp_path) == []
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from evenhand.config.decode import convert
 from evenhand.io.images import image_block
+from evenhand.model.confinement import Confinement
 from evenhand.model.describe import details_of, options_of, summary_of
 from evenhand.model.exchange import Message, Response
 from evenhand.model.provider import PROVIDERS, Provider
@@ -151,7 +152,7 @@ def test_a_session_leaves_the_import_path_as_it_was(provider, tmp_path):
 
 
 def test_a_good_declaration_has_no_problems(provider, tmp_path):
-    assert provider.problems(tmp_path) == []
+    assert provider.problems(Confinement(directory=tmp_path)) == []
     assert provider.warnings(tmp_path) == []
 
 

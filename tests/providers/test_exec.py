@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from evenhand.errors import ErrorClass, ProviderError
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Response, Tool, ToolCall, Usage
 from evenhand.providers.exec import Exec
 from support.programs import ask, is_gone, open_session, program, request, run, write, written_pids
@@ -235,7 +236,7 @@ def test_options_of_the_wrong_type_are_refused(block, message):
     ],
 )
 def test_options_that_can_never_work_are_problems(tmp_path, options, problems):
-    found = [str(problem) for problem in Exec(**options).problems(tmp_path)]
+    found = [str(problem) for problem in Exec(**options).problems(Confinement(directory=tmp_path))]
     assert len(found) == len(problems)
     assert all(text.startswith(start) for text, start in zip(found, problems, strict=True))
 

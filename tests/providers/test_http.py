@@ -12,6 +12,7 @@ import pytest
 
 from evenhand.errors import ProviderError
 from evenhand.io.images import image_block
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Request, Response, TestInfo, ToolCall, Usage
 from evenhand.model.provider import ProviderContext
 from evenhand.providers.http import Http
@@ -197,7 +198,9 @@ def test_a_call_that_does_not_render_is_the_suites_fault() -> None:
     ],
 )
 def test_what_can_never_work_is_found_at_load(options: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    assert [problem.path for problem in Http(id="h", **options).problems(Path())] == [path]
+    assert [problem.path for problem in Http(id="h", **options).problems(Confinement(directory=Path()))] == [
+        path
+    ]
 
 
 def test_only_a_provider_with_an_expression_reports_tool_calls() -> None:

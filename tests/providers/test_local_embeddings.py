@@ -13,6 +13,7 @@ import pytest
 from evenhand import SuiteError, load_suite, run_suite
 from evenhand.assertions.similar import cosine_of
 from evenhand.errors import ProviderError
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Request, TestInfo
 from evenhand.model.provider import ProviderContext
 from evenhand.providers import local_embeddings
@@ -82,10 +83,17 @@ def test_a_text_that_would_take_too_long_is_refused() -> None:
 
 def test_what_only_a_vendor_reads_is_refused_beside_the_local_model() -> None:
     odd = Embeddings(id="e", model="local", params={"dimensions": 3}, pricing=Pricing(input_per_mtok=1))
-    assert [problem.path for problem in odd.problems(Path())] == [("params",), ("pricing",)]
-    assert LOCAL.problems(Path()) == []
+    assert [problem.path for problem in odd.problems(Confinement(directory=Path()))] == [
+        ("params",),
+        ("pricing",),
+    ]
+    assert LOCAL.problems(Confinement(directory=Path())) == []
     served = Embeddings(id="e", model="local", base_url="http://127.0.0.1:1", api_key_env="K")
-    assert (served.is_local, served.problems(Path()), served.credentials) == (False, [], ("K",))
+    assert (served.is_local, served.problems(Confinement(directory=Path())), served.credentials) == (
+        False,
+        [],
+        ("K",),
+    )
     assert LOCAL.credentials == ()
 
 

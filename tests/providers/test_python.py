@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.errors import ErrorClass, ExitCode, ProviderError
 from evenhand.io.threads import MAX_STUCK
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Response, TestInfo, Tool, ToolCall, Usage
 from evenhand.model.provider import ProviderContext
 from evenhand.providers.python import Python
@@ -499,14 +500,14 @@ def test_a_function_that_cannot_be_loaded_is_an_error_of_the_provider(tmp_path, 
 
 def test_problems_of_the_target_point_at_the_option(tmp_path):
     broken = provider(tmp_path, "def anser(request): ...")
-    assert [str(problem) for problem in broken.problems(tmp_path)] == [
+    assert [str(problem) for problem in broken.problems(Confinement(directory=tmp_path))] == [
         "target: app.py has no `answer`; did you mean `anser`?"
     ]
     outside = tmp_path / "suite"
     outside.mkdir()
     elsewhere = Python(target="file://../app.py:anser")
-    assert "code must lie inside" in str(elsewhere.problems(outside)[0])
-    assert elsewhere.problems(outside, (tmp_path,)) == []
+    assert "code must lie inside" in str(elsewhere.problems(Confinement(directory=outside))[0])
+    assert elsewhere.problems(Confinement(directory=outside, code_roots=(tmp_path.resolve(),))) == []
 
 
 def test_options_of_the_wrong_type_are_refused():

@@ -13,6 +13,7 @@ import pytest
 
 from evenhand.errors import ProviderError
 from evenhand.io.images import image_block
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import AnswerForm, Message, Request, Response, TestInfo, Tool, ToolCall, Usage
 from evenhand.model.provider import ProviderContext
 from evenhand.providers.anthropic import Anthropic
@@ -433,5 +434,5 @@ def test_a_question_without_a_prompt_is_refused_before_any_call() -> None:
 
 
 def test_an_address_without_a_scheme_is_refused_at_load() -> None:
-    problems = OpenAI(id="o", model="m", base_url="localhost:8080").problems(Path())
+    problems = OpenAI(id="o", model="m", base_url="localhost:8080").problems(Confinement(directory=Path()))
     assert [problem.path for problem in problems] == [("base_url",)]

@@ -54,6 +54,7 @@ class Exec(GradedAssertion, frozen=True, kw_only=True, tag="exec"):
     ] = None
 
     reads_vars: ClassVar[bool] = True
+    runs_programs: ClassVar[bool] = True
     examples = (
         Example(
             options={"command": ["sh", "-c", """grep -q '"output":"Paris"' && echo '{"pass": true}'"""]},

@@ -66,3 +66,35 @@ def allow_outside_option(function: Function) -> Function:
         type=click.Path(path_type=Path),
         help="A folder outside the project that the suite may read from. Repeatable.",
     )(function)
+
+
+def sandbox_options(function: Function) -> Function:
+    """The options of commands that can load a suite from a stranger."""
+    for option in (
+        click.option(
+            "--allow-host",
+            "allow_hosts",
+            metavar="HOST",
+            multiple=True,
+            help="With --sandbox: call this host too, as name or name:port. Repeatable.",
+        ),
+        click.option(
+            "--allow-env",
+            "allow_env",
+            metavar="NAME",
+            multiple=True,
+            help="With --sandbox: let the suite see and send this environment variable. Repeatable.",
+        ),
+        click.option(
+            "--allow-scripts",
+            is_flag=True,
+            help="With --sandbox: run scripts in files under Node's permissions.",
+        ),
+        click.option(
+            "--sandbox",
+            is_flag=True,
+            help="The suite is from a stranger: no programs, no Python, no other hosts.",
+        ),
+    ):
+        function = option(function)
+    return function

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, suite_argument
+from evenhand.cli.locate import allow_outside_option, sandbox_options, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import Terminal, is_terminal, note
@@ -176,6 +176,7 @@ def _ending(function: Function) -> Function:
     "--dry-run", is_flag=True, help="Ask nothing; say how many calls there would be and their cost."
 )
 @click.option("--no-progress", is_flag=True, help="Do not draw progress.")
+@sandbox_options
 @allow_outside_option
 @click.pass_obj
 def command(
@@ -187,6 +188,10 @@ def command(
     dry_run: bool,
     no_progress: bool,
     allow_outside: tuple[Path, ...],
+    sandbox: bool,
+    allow_scripts: bool,
+    allow_env: tuple[str, ...],
+    allow_hosts: tuple[str, ...],
     strict: bool,
     **asked: Any,
 ) -> int:
@@ -196,11 +201,16 @@ def command(
     it comes; `evenhand view` shows the run again.
     """
     from evenhand.api import open_run_store
-    from evenhand.cli.suites import loaded
+    from evenhand.cli.suites import Limits, loaded
 
     outputs = plan_outputs(formats, outs)
     options = run_options(**asked)
-    suite = loaded(path, strict=strict, allow_outside=allow_outside)
+    suite = loaded(
+        path,
+        strict=strict,
+        allow_outside=allow_outside,
+        limits=Limits(sandbox, allow_scripts, allow_env, allow_hosts),
+    )
     if dry_run:
         from evenhand.cli.dry_run import show
 

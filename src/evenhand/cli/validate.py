@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, suite_argument
+from evenhand.cli.locate import allow_outside_option, sandbox_options, suite_argument
 
 
 @click.command("validate", short_help="Find everything that is wrong with a suite; runs nothing.")
@@ -15,16 +16,26 @@ from evenhand.cli.locate import allow_outside_option, suite_argument
 @click.option(
     "--generators", is_flag=True, help="Run the programs that write cases, and check what they write."
 )
+@sandbox_options
 @allow_outside_option
-def command(path: Path, strict: bool, generators: bool, allow_outside: tuple[Path, ...]) -> None:
+def command(
+    path: Path, strict: bool, generators: bool, allow_outside: tuple[Path, ...], **limits: Any
+) -> None:
     """Find everything that is wrong with a suite, all at once and each with its place.
 
     Reads every test file; calls no provider and needs no credentials. Exits 2 if anything is wrong.
     """
-    from evenhand.cli.suites import loaded
+    from evenhand.cli.suites import Limits, loaded
     from evenhand.report.figures import counted
 
-    suite = loaded(path, strict=strict, generators=generators, allow_outside=allow_outside, max_warnings=None)
+    suite = loaded(
+        path,
+        strict=strict,
+        generators=generators,
+        allow_outside=allow_outside,
+        max_warnings=None,
+        limits=Limits(**limits),
+    )
     parts = [
         counted(len(suite.cases), "case"),
         counted(len(suite.providers), "provider"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -14,12 +15,14 @@ from evenhand.config.expected_type import holds, holds_val
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.graders import GraderReader
+from evenhand.config.sandbox_rules import assertion_refusal
 from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
 from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion
+from evenhand.model.confinement import Confinement
 from evenhand.model.grading import Grader
 from evenhand.model.group import Group
 from evenhand.scripts.assertion import ScriptAssertion
@@ -40,9 +43,11 @@ class AssertionReader:
         files: Files,
         graders: GraderReader,
         scripts: ScriptChecks | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         """`scripts` collects the assertions whose code is looked at once all are read."""
         self._scripts = scripts
+        self._confinement = confinement or Confinement(directory=Path())
         self.transforms = TransformReader(engine, scripts)
         self._engine = engine
         self._files = files
@@ -131,6 +136,9 @@ class AssertionReader:
             place.inside("transform").report("a group reads no output", "put it on the members that need it")
         else:
             self.transforms.checked(assertion.transform, place.inside("transform"))
+        refusal = assertion_refusal(assertion, self._confinement)
+        if refusal is not None:
+            place.add(refusal)
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():

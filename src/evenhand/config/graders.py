@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -15,6 +14,7 @@ from evenhand.config.files import Files
 from evenhand.config.findings import Place
 from evenhand.config.interpolate import interpolate
 from evenhand.config.providers import read_provider, refuse_transform
+from evenhand.model.confinement import Confinement
 from evenhand.model.grading import EVEN_MAJORITY, Grader, Graders, Vote
 from evenhand.model.provider import Provider
 
@@ -27,14 +27,12 @@ class GraderReader:
     def __init__(
         self,
         files: Files,
-        directory: Path,
+        confinement: Confinement,
         environ: Mapping[str, str],
-        allowed_outside: tuple[Path, ...] = (),
     ) -> None:
         self._files = files
-        self._directory = directory
+        self._confinement = confinement
         self._environ = environ
-        self._allowed_outside = allowed_outside
 
     def suite_graders(
         self, written: Any, vote: Vote | None, place: Place, providers: Sequence[Provider]
@@ -74,7 +72,7 @@ class GraderReader:
         """The grader with its provider; None after reporting what is wrong with it."""
         at = place.inside("provider")
         block = interpolate(grader.provider, self._environ, at)
-        provider = read_provider(block, at, self._directory, self._allowed_outside)
+        provider = read_provider(block, at, self._confinement)
         grader = structs.replace(grader, template=self._template(grader.template, place))
         for problem in template_problems(grader):
             place.add(problem)

@@ -34,12 +34,14 @@ from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import id_of, read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox
+from evenhand.config.sandbox_rules import report_hosts, report_links
 from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
 from evenhand.config.suite_files import SuiteFiles
 from evenhand.config.turns import TurnReader
 from evenhand.io.repository import find_repository
+from evenhand.model.confinement import Confinement
 from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider
 from evenhand.model.suite import Case, Prompt, Suite
@@ -54,55 +56,74 @@ def load_suite(
     confined: bool = False,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     visible_variables: Collection[str] | None = None,
+    allow_scripts: bool = False,
+    allow_hosts: Iterable[str] = (),
     spool_folder: Callable[[], Path] | None = None,
 ) -> Suite:
     """The suite at a path: a file, or a folder with an `evenhand.yaml`.
 
     `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
     are left out. What is run keeps its cases in the folder that `spool_folder` makes, by default in a temporary one
-    that lives as long as the suite. `confined` is for a suite from a stranger: references stay inside its folder,
-    and nothing is run. `allow_outside` names folders that references may lead to all the same. With
+    that lives as long as the suite. `allow_outside` names folders outside that references may lead to. With
     `visible_variables`, the suite sees no other environment variables than those.
+
+    `confined` is for a suite from a stranger: references stay inside its folder, it sees no variables but the visible
+    ones, no program and no Python is run, and providers call the vendors' own hosts and those of `allow_hosts` only,
+    when it is loaded and when it is run. `allow_scripts` lets it run scripts in files under Node's permissions.
 
     Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
     file = locate_suite(Path(path))
     variables = dict(os.environ if environ is None else environ)
+    if confined and visible_variables is None:
+        visible_variables = ()
     if visible_variables is not None:
         variables = {name: value for name, value in variables.items() if name in visible_variables}
     repository = None if confined else find_repository(file.parent)
     outside = tuple(Path(folder) for folder in allow_outside)
     sandbox = Sandbox(file.parent, repository, outside)
+    confinement = Confinement(
+        directory=file.parent,
+        code_roots=sandbox.code_roots,
+        is_sandbox=confined,
+        scripts=allow_scripts,
+        hosts=tuple(allow_hosts),
+        variables=tuple(visible_variables or ()),
+    )
     with collection_paused():
-        return _Loading(
-            file, sandbox, variables, _Running(generators, confined, outside, spool_folder)
-        ).suite()
+        return _Loading(file, sandbox, confinement, variables, _Running(generators, spool_folder)).suite()
 
 
 class _Running(NamedTuple):
     """Which code of the suite may be run, and where cases that are made are kept."""
 
     generators: bool
-    confined: bool
-    allow_outside: tuple[Path, ...]
     spool_folder: Callable[[], Path] | None
 
 
 class _Loading:
     """One load: what its steps share."""
 
-    def __init__(self, file: Path, sandbox: Sandbox, environ: Mapping[str, str], running: _Running) -> None:
+    def __init__(
+        self,
+        file: Path,
+        sandbox: Sandbox,
+        confinement: Confinement,
+        environ: Mapping[str, str],
+        running: _Running,
+    ) -> None:
         self.file = file
         self.sandbox = sandbox
+        self.confinement = confinement
         self.environ = environ
         self.running = running
         self.findings = Findings()
         self.engine = Engine()
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
-        self.graders = GraderReader(self.files, file.parent, environ, running.allow_outside)
-        self.scripts = ScriptChecks(self.files, file.parent, confined=running.confined)
-        self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts)
+        self.graders = GraderReader(self.files, confinement, environ)
+        self.scripts = ScriptChecks(self.files, confinement)
+        self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts, confinement)
 
     def suite(self) -> Suite:
         composed = compose(self.file, str(self.file), self.sandbox, self.findings)
@@ -111,8 +132,8 @@ class _Loading:
         root = Place(self.findings, composed.origin)
         document = _without_free_keys(composed.value or {})
         written = read_settings(document, root, self.files, self.environ)
-        if self.running.confined and written.servers:
-            root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
+        if self.confinement.is_sandbox:
+            self._refuse_programs(written, root)
         parts = self._parts(written, root)
         reading = self._read_cases(written, parts, root)
         self.scripts.report()
@@ -131,6 +152,7 @@ class _Loading:
             servers=written.servers,
             env=env,
             runner=written.runner,
+            confinement=self.confinement,
             cache=written.cache,
             gate=written.gate,
             baseline=written.baseline,
@@ -143,13 +165,20 @@ class _Loading:
             snapshot=_snapshot(document),
         )
 
+    def _refuse_programs(self, written: WrittenSuite, root: Place) -> None:
+        """Report what a suite from a stranger may not run, and what would lead its scripts outside."""
+        if written.servers:
+            root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
+        report_hosts(self.confinement, root)
+        if self.confinement.scripts:
+            report_links(self.confinement, root)
+
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)
         declared = read_providers(
             written.providers,
             root.inside("providers"),
-            self.file.parent,
-            self.running.allow_outside,
+            self.confinement,
             self.assertions.transforms,
         )
         check_fallbacks(declared, written.providers, root.inside("providers"))
@@ -207,7 +236,7 @@ class _Loading:
 
     def _generated(self, entries: Entries) -> list[FileSource]:
         """The cases that are made now. Nothing is run for a suite that is known to be wrong."""
-        if self.running.confined:
+        if self.confinement.is_sandbox:
             for _, place in entries.generators:
                 place.report("generators run code, which a suite in a sandbox may not")
         if not (entries.generators and self.running.generators) or self.findings.problem_count:

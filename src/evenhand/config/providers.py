@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from evenhand.config.decode import decode
 from evenhand.config.findings import Place
+from evenhand.config.sandbox_rules import provider_refusals
 from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import find_type
+from evenhand.model.confinement import Confinement
 from evenhand.model.provider import PROVIDERS, Provider
 
 
 def read_providers(
     values: Sequence[Any],
     place: Place,
-    directory: Path,
-    allowed_outside: tuple[Path, ...] = (),
+    confinement: Confinement,
     transforms: TransformReader | None = None,
 ) -> tuple[Provider, ...]:
-    """The providers of a list, without those that were reported.
-
-    `directory` is the suite's folder, `allowed_outside` are further folders that code may come from.
-    """
+    """The providers of a list, without those that were reported."""
     providers: dict[str, Provider] = {}
     for index, value in enumerate(values):
         at = place.inside(index)
-        provider = read_provider(value, at, directory, allowed_outside)
+        provider = read_provider(value, at, confinement)
         if provider is None:
             continue
         if provider.embeds:
@@ -46,9 +43,7 @@ def read_providers(
     return tuple(providers.values())
 
 
-def read_provider(
-    value: Any, place: Place, directory: Path, allowed_outside: tuple[Path, ...] = ()
-) -> Provider | None:
+def read_provider(value: Any, place: Place, confinement: Confinement) -> Provider | None:
     """One provider; None after reporting what is wrong with it."""
     entry = find_type(value, PROVIDERS, place)
     provider: Provider | None = decode(entry.cls, entry.options, place) if entry else None
@@ -56,9 +51,9 @@ def read_provider(
         return None
     if not provider.id:
         provider = msgspec.structs.replace(provider, id=id_of(value))
-    for problem in provider.problems(directory, allowed_outside):
+    for problem in (*provider.problems(confinement), *provider_refusals(provider, confinement)):
         place.add(problem)
-    for warning in provider.warnings(directory):
+    for warning in provider.warnings(confinement.directory):
         place.add_warning(warning)
     return provider
 

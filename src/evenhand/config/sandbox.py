@@ -65,7 +65,8 @@ class Sandbox:
         root = directory.resolve()
         allowed = tuple(path.resolve() for path in outside)
         self._data_roots = (root, *allowed)
-        self._code_roots = (*self._data_roots, repository.resolve()) if repository else self._data_roots
+        self.code_roots = (*self._data_roots, repository.resolve()) if repository else self._data_roots
+        """Folders that code may be loaded from, the widest last."""
         self._code_area = f"the repository {str(repository)!r}" if repository else "the suite's folder"
 
     def data_file(self, reference: str) -> FoundFile:
@@ -80,7 +81,7 @@ class Sandbox:
         path = _path_in(reference)
         full = (self.directory if beside is None else beside) / path
         relative = path if beside is None else os.path.relpath(full, self.directory)
-        return self._found(relative, full, self._code_roots, self._code_area)
+        return self._found(relative, full, self.code_roots, self._code_area)
 
     def data_files(self, pattern: str) -> list[FoundFile]:
         """The files that a reference to data names, which may be a pattern, sorted by path. Raises `SuiteError`.

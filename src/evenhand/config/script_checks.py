@@ -10,36 +10,37 @@ from typing import Any
 
 from evenhand.config.files import Files
 from evenhand.config.findings import Place
+from evenhand.config.sandbox_rules import code_refusal
 from evenhand.errors import Location, Problem
+from evenhand.model.confinement import Confinement
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.batch import Answer, Uncompiled
 from evenhand.scripts.transform import TransformScript
 
 Code = ScriptAssertion | TransformScript
 
-INLINE_ONLY = frozenset({"quickjs"})
-"""Engines whose code may be looked at for a suite from a stranger: loading a file runs it."""
-
 
 class ScriptChecks:
     """Collects the scripts of a suite, each once, and asks their engines whether they can run."""
 
-    def __init__(self, files: Files, directory: Path, *, confined: bool) -> None:
+    def __init__(self, files: Files, confinement: Confinement) -> None:
         self._files = files
-        self._directory = directory
-        self._confined = confined
+        self._confinement = confinement
         self._seen: dict[tuple[type, str, str], tuple[Code, Place]] = {}
 
     def add(self, code: Code, place: Place) -> None:
         """Take in the code that stands at a place; a file that is not there is reported at once."""
+        refusal = code_refusal(code, self._confinement)
+        if refusal is not None:
+            place.add(refusal)
+            return
         key = type(code), code.engine_name, code.value
         if key in self._seen:
             return
         reference = code.reference
         if reference is not None and self._files.script(reference.path, place) is None:
             return
-        if not self._confined or code.engine_name in INLINE_ONLY:
-            self._seen[key] = code, place
+        self._seen[key] = code, place
 
     def report(self) -> None:
         """Report every script that cannot run. Nothing is started where there are none."""
@@ -55,7 +56,7 @@ class ScriptChecks:
     async def _load(self, codes: list[Code]) -> list[Answer]:
         from evenhand.scripts.judge import ScriptJudge
 
-        judge = ScriptJudge(self._directory, size=1)
+        judge = ScriptJudge(self._confinement.directory, size=1, confinement=self._confinement)
         try:
             return await judge.load(codes)
         finally:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from evenhand.errors import ErrorClass, ProviderError
+from evenhand.io.hosts import HostGuard
 from evenhand.text.excerpt import escaped
 from evenhand.version import __version__
 
@@ -61,8 +62,10 @@ class HttpReply(NamedTuple):
 class HttpClient:
     """Connections that are used again, at most `connections` at once."""
 
-    def __init__(self, connections: int) -> None:
+    def __init__(self, connections: int, guard: HostGuard | None = None) -> None:
+        """`guard` refuses calls to hosts that it does not know, before anything is sent."""
         self._connections = connections
+        self._guard = guard
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[tuple[str, str | None], str | None] = {}
 
@@ -73,6 +76,8 @@ class HttpClient:
         """
         import aiohttp
 
+        if self._guard is not None:
+            self._guard.check(request.url)
         try:
             proxy = await self._proxy_for(request.url)
             async with self._opened().request(

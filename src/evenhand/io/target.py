@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evenhand.errors import Location, Problem
-from evenhand.io.repository import find_repository
+from evenhand.model.confinement import Confinement
 from evenhand.registry import nearest
 
 FILE_PREFIX = "file://"
@@ -45,32 +45,23 @@ def parse_target(text: str) -> Target | None:
     return Target("", home, function) if all(part.isidentifier() for part in home.split(".")) else None
 
 
-def target_problems(text: str, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
-    """What is wrong with a target in a suite of that folder, as far as its file tells without being run.
-
-    A file must lie in the repository that holds the suite (without one, in the suite's folder) or in one of the
-    folders of `allowed_outside`.
-    """
+def target_problems(text: str, confinement: Confinement) -> list[Problem]:
+    """What is wrong with a target in a suite with these limits, as far as its file tells without being run."""
+    directory = confinement.directory
     target = parse_target(text)
     if target is None:
         return [Problem(f"a target must name a function, found {text!r}", hint=FORMS)]
     if target.module:
         return _module_problems(target, directory)
     file = directory / target.path
-    root = enclosing_root(directory)
-    if not any(file.resolve().is_relative_to(folder.resolve()) for folder in (root, *allowed_outside)):
-        hint = "move it there, or allow its folder with `--allow-outside DIR`"
-        return [Problem(f"code must lie inside {root}, found {target.path!r}", hint=hint)]
+    if not confinement.holds(file):
+        hint = f"move it there, or allow its folder with `--allow-outside {file.resolve().parent}`"
+        return [Problem(f"code must lie inside {confinement.code_area}, found {target.path!r}", hint=hint)]
     if not file.exists():
         return [_missing_file(file, target.path)]
     if not file.is_file():
         return [Problem(f"{target.path!r} is no file", hint="name a file that holds Python")]
     return _source_problems(file, target)
-
-
-def enclosing_root(directory: Path) -> Path:
-    """The root of the repository that holds a folder; the folder itself where there is none."""
-    return find_repository(directory) or directory.resolve()
 
 
 def _missing_file(file: Path, written: str) -> Problem:

@@ -88,6 +88,8 @@ class Assertion(
     """Whether scores may lie outside [0, 1], as those of scripts; thresholds then may as well."""
     is_script: ClassVar[bool] = False
     """Whether code of the suite judges, outside this process: such kinds are `evenhand.scripts` assertions."""
+    runs_programs: ClassVar[bool] = False
+    """Whether judging starts a program that the suite names."""
     examples: ClassVar[tuple[Example, ...]] = ()
 
     @property

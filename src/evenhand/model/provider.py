@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import msgspec
 
 from evenhand.errors import Problem
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.quota import Quota
 from evenhand.model.transform import WrittenTransform
@@ -61,6 +62,8 @@ class ProviderContext(msgspec.Struct, frozen=True, kw_only=True):
     engine: Engine = msgspec.field(default_factory=Engine)
     env: Mapping[str, str] = {}
     """The environment variables that templates may see."""
+    confinement: Confinement | None = None
+    """The limits of the suite; None where nothing limits it."""
     tell_quota: Callable[[Quota], None] = _tell_nobody
     """Takes in what an answer says of the calls that the other side will still take."""
 
@@ -130,6 +133,9 @@ class Provider(
     """Whether this type is given a case's vars beside the prompt."""
     embeds: ClassVar[bool] = False
     """Whether this type turns texts into vectors: it then serves `similar` and is no system under test."""
+    reach: ClassVar[Literal["nothing", "hosts", "anything"]] = "anything"
+    """What a call may touch: nothing outside this process, the hosts that it says, or anything. A suite in a sandbox
+    may not use a type that may touch anything."""
     example: ClassVar[str] = ""
     """A provider block in YAML, for the reference."""
 
@@ -186,12 +192,23 @@ class Provider(
             return response
         return msgspec.structs.replace(response, cost_usd=cost)
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
-        """What is wrong with the options beyond their types.
-
-        `directory` is the suite's folder; `allowed_outside` are further folders from which code may be loaded.
-        """
+    def problems(self, confinement: Confinement) -> list[Problem]:
+        """What is wrong with the options beyond their types, for a suite with these limits."""
         return []
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """The addresses that the provider calls, as far as they are known before a call, each with its option."""
+        return iter(())
+
+    @property
+    def own_addresses(self) -> tuple[str, ...]:
+        """Addresses of the vendor itself, which a sandbox lets the provider call."""
+        return ()
+
+    @property
+    def own_credentials(self) -> tuple[str, ...]:
+        """Variables that hold the vendor's usual key, which a sandbox lets the provider send."""
+        return ()
 
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""

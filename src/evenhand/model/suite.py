@@ -13,6 +13,7 @@ from evenhand.errors import Location, Problem
 from evenhand.model.assertion import Assertion
 from evenhand.model.caching import CacheSettings
 from evenhand.model.comparison import Baseline, Gate
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Role, Tool
 from evenhand.model.grading import Graders
 from evenhand.model.provider import Provider, RateLimit
@@ -249,6 +250,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     gate: Gate | None = None
     """When a run counts as worse than its baseline; None is: every case must pass."""
     baseline: Baseline | None = None
+    confinement: Confinement | None = None
+    """What the suite may reach; None where nothing limits it."""
     engine: Engine
     graders: Graders = Graders()
     cache: CacheSettings = CacheSettings()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from evenhand.model.exchange import Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext
@@ -17,6 +17,7 @@ class Echo(Provider, tag="echo", frozen=True, kw_only=True):
 
     reports_tool_calls: ClassVar[bool] = False
     reads_vars: ClassVar[bool] = False
+    reach: ClassVar[Literal["nothing", "hosts", "anything"]] = "nothing"
     keeps_answers: ClassVar[bool] = False
     needs_no_call: ClassVar[bool] = True
     example: ClassVar[str] = """\

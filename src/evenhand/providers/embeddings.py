@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from evenhand.errors import ErrorClass, Problem, ProviderError
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.provider import PROVIDERS, Keyer, ProviderContext, Session
 from evenhand.providers.blocks import count
@@ -48,6 +49,11 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
         return self.model == LOCAL_MODEL and self.base_url is None
 
     @property
+    def reach(self) -> Literal["nothing", "hosts", "anything"]:  # type: ignore[override]
+        """What a call may touch: loading the local model may fetch its files."""
+        return "anything" if self.is_local else "hosts"
+
+    @property
     def lacks(self) -> str | None:
         """The package of the local model, where it is not installed."""
         return missing_package() if self.is_local else None
@@ -57,9 +63,9 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
         """The variables that may hold the key; none for the local model."""
         return () if self.is_local else super().credentials
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the options beyond their types."""
-        problems = super().problems(directory, allowed_outside)
+        problems = super().problems(confinement)
         if self.is_local:
             unread = [name for name in _FOR_VENDORS if getattr(self, name) != _DEFAULTS[name]]
             problems += [

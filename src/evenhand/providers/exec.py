@@ -21,6 +21,7 @@ from evenhand.io.protocol import (
     read_provider_reply,
     written,
 )
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.persistent import PersistentSession
@@ -79,7 +80,7 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         """How many calls the provider works on at the same time; None for as many as are asked for."""
         return 1 if self.persistent else None
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the options beyond their types."""
         problems = []
         if not self.command[0].strip():

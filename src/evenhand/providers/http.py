@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
+from evenhand.io.hosts import guard_of
 from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
 from evenhand.io.images import Images
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
@@ -96,6 +97,7 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         float, Meta(gt=0, description="Time for one call. A shorter `runner.timeout_ms` counts instead.")
     ] = 120_000
 
+    reach: ClassVar[Literal["nothing", "hosts", "anything"]] = "hosts"
     example: ClassVar[str] = """\
 - id: shop
   type: http
@@ -115,11 +117,16 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         """Whether the body is made of the question's turns, whose images then stand in it as base64."""
         return self.body is not None and "messages" in compact_json(self.body.authored)
 
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """The address, where it is no template."""
+        if isinstance(self.url.authored, str) and self.url.is_constant:
+            yield "url", self.url.authored
+
     def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
         """What the headers hold of credentials."""
         return secrets_in(self.headers, env)
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the options beyond their types."""
         engine = Engine()
         problems = [
@@ -258,7 +265,7 @@ class HttpSession:
         self._env = dict(context.env)
         self._images = Images(context.directory) if provider.takes_images else None
         self._timeout_ms = min(provider.timeout_ms, context.timeout_ms or provider.timeout_ms)
-        self._client = HttpClient(context.concurrency)
+        self._client = HttpClient(context.concurrency, guard_of(context.confinement))
         self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:

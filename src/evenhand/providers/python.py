@@ -6,7 +6,6 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -20,6 +19,7 @@ from evenhand.io.reply import in_words, response_from_reply
 from evenhand.io.target import FORMS, parse_target, target_problems
 from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from evenhand.io.user_code import CannotLoad, UserCode, raised, traceback_details
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Message, Request, Response, ToolCall
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext
 from evenhand.text.plain_json import NotPlain, plain_json
@@ -32,11 +32,11 @@ Meta = msgspec.Meta
 class Python(Provider, tag="python", frozen=True, kw_only=True):
     """A Python function, plain or async, called in process with one `request`.
 
-    The request has `prompt` (text), `messages`, `vars`, `params`, `test` and `tools`. What the function returns is
-    the output: text, or any JSON value (dataclasses, msgspec structs and pydantic models count as objects). An
-    `evenhand.Response` carries usage, cost, tool calls and the rest beside the output. To report a failure that is
-    worth another attempt, raise an `evenhand.ProviderError` with `retriable=True`; any other exception ends the case
-    as an error.
+    The request has `prompt` (text), `messages`, `vars`, `params`, `test` and `tools`, and `traceparent` where the run
+    traces. What the function returns is the output: text, or any JSON value (dataclasses, msgspec structs and pydantic
+    models count as objects). An `evenhand.Response` carries usage, cost, tool calls and the rest beside the output. To
+    report a failure that is worth another attempt, raise an `evenhand.ProviderError` with `retriable=True`; any other
+    exception ends the case as an error.
 
     A plain function runs in a thread, so several calls may be in it at once. Python cannot stop a thread: a call
     that ran out of time goes on in the background, its result is dropped, and another thread takes over. Async
@@ -63,9 +63,9 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
   target: file://app.py:answer
 """
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the target, found without running it."""
-        return [found.under("target") for found in target_problems(self.target, directory, allowed_outside)]
+        return [found.under("target") for found in target_problems(self.target, confinement)]
 
     def keyer(self, context: ProviderContext) -> Keyer:
         """The target, its file's content and what the function is given."""

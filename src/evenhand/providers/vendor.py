@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
+from evenhand.io.hosts import guard_of
 from evenhand.io.http import (
     OVERLOAD_STATUSES,
     HttpClient,
@@ -25,6 +26,7 @@ from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
+from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.provider import Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
@@ -103,6 +105,7 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
     ] = 120_000
 
     reads_vars: ClassVar[bool] = False
+    reach: ClassVar[Literal["nothing", "hosts", "anything"]] = "hosts"
     own_url: ClassVar[str] = ""
     own_path: ClassVar[str] = ""
     own_auth: ClassVar[Auth] = "bearer"
@@ -126,11 +129,25 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
         named = (self.api_key_env,) if isinstance(self.api_key_env, str) else self.api_key_env
         return named or self.key_variables
 
+    @property
+    def own_credentials(self) -> tuple[str, ...]:
+        """The variables that usually hold the vendor's key."""
+        return self.key_variables
+
+    @property
+    def own_addresses(self) -> tuple[str, ...]:
+        """The vendor's own address."""
+        return (self.own_url,)
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """The address of the API."""
+        yield "base_url", self.base_url or self.own_url
+
     def secrets(self, env: Mapping[str, str]) -> Iterator[str]:
         """What the overlay's headers hold of credentials."""
         return secrets_in(self.request.headers, env)
 
-    def problems(self, directory: Path, allowed_outside: tuple[Path, ...] = ()) -> list[Problem]:
+    def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the options beyond their types."""
         engine = Engine()
         problems = [
@@ -275,7 +292,7 @@ class VendorSession:
             )
         except TemplateError as error:
             raise ProviderError(f"`request`: {error.message}", ErrorClass.RENDER_FAILED) from None
-        self._client = HttpClient(context.concurrency)
+        self._client = HttpClient(context.concurrency, guard_of(context.confinement, provider.own_addresses))
         self._tell_quota = context.tell_quota
 
     async def complete(self, request: Request) -> Response:

@@ -237,6 +237,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",
     ErrorClass.TRANSFORM_FAILED: "a transform broke or gave nothing: mend it in the suite",
     ErrorClass.CHECKER_FAILED: "a checker of the suite broke: run it by hand with the same input",
+    ErrorClass.TRANSFORM_FAILED: "a transform broke or gave nothing: mend it, or the answer that it was given",
 }
 """What to do about each class of error."""
 

@@ -46,7 +46,9 @@ class Line:
         adapts: bool,
         clock: Clock,
         traces: Collector | None = None,
+        began: float | None = None,
     ) -> None:
+        """`began` is the moment on the clock when the run did, from which changes of the limit are dated."""
         self.name = provider.name
         self.provider = provider
         self.keyer: Keyer | None = None
@@ -57,7 +59,7 @@ class Line:
         """What collects the spans of calls; None where they are not traced."""
         at_once = provider.calls_at_once
         ceiling = concurrency if at_once is None else min(at_once, concurrency)
-        self.window = Window(ceiling, clock, adapts=adapts)
+        self.window = Window(ceiling, clock, adapts=adapts, began=began)
         own, whole = provider.rate_limit or RateLimit(), rate or RateLimit()
         rps, tpm = own.rps or whole.rps, own.tpm or whole.tpm
         self._calls = RateLimiter(rps, clock) if rps else None

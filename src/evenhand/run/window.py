@@ -20,7 +20,10 @@ class Window:
     lets the limit grow by its share of one, so that a whole round of them adds one call.
     """
 
-    def __init__(self, ceiling: int, clock: Clock, *, adapts: bool = True) -> None:
+    def __init__(
+        self, ceiling: int, clock: Clock, *, adapts: bool = True, began: float | None = None
+    ) -> None:
+        """`began` is the moment on the clock from which cuts are dated: now, unless the run began before."""
         self.ceiling = ceiling
         self.limit = float(ceiling)
         self.lowest = ceiling
@@ -31,7 +34,7 @@ class Window:
         self.in_flight = 0
         self._adapts = adapts
         self._clock = clock
-        self._began = clock.monotonic()
+        self._began = clock.monotonic() if began is None else began
         self._held_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from evenhand.model.assertion import Assertion
+from evenhand.model.confinement import Confinement
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome
 from evenhand.model.transform import Transform, TransformFailed
@@ -42,11 +43,19 @@ class _Known(NamedTuple):
 class ScriptJudge:
     """The engines of one run. They start when the first script needs them."""
 
-    def __init__(self, directory: Path, *, size: int | None = None, safe_mode: bool = False) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        size: int | None = None,
+        safe_mode: bool = False,
+        confinement: Confinement | None = None,
+    ) -> None:
         """`directory` is the suite's folder; `size` is the largest number of workers of one kind.
 
-        With `safe_mode`, inline code is rejected.
+        With `safe_mode`, inline code is rejected; a sandbox of `confinement` holds for all code.
         """
+        self._confinement = confinement if confinement is not None and confinement.is_sandbox else None
         self._safe_mode = safe_mode
         self._directory = directory.resolve()
         self._size = size or max(2, min(8, os.cpu_count() or 2))
@@ -155,7 +164,7 @@ class ScriptJudge:
     def _open(self, name: str) -> WorkerPool | InProcess | NoEngine:
         pool: WorkerPool | InProcess | NoEngine
         try:
-            pool = _OPENERS[name](self._directory, self._size)
+            pool = _OPENERS[name](self._directory, self._size, self._confinement)
         except NoEngine as missing:
             pool = missing
         self._pools[name] = pool
@@ -179,10 +188,38 @@ def _value(answer: Answer, transform: Transform) -> object | TransformFailed:
         return failure
 
 
-_OPENERS: dict[str, Callable[[Path, int], WorkerPool | InProcess]] = {
-    "quickjs": lambda folder, size: WorkerPool(quickjs_launch(folder), size=size, depth=QUICKJS_DEPTH),
-    "node": lambda folder, size: WorkerPool(node_launch(folder, typescript=False), size=size),
-    "node-typescript": lambda folder, size: WorkerPool(node_launch(folder, typescript=True), size=size),
-    "python": lambda folder, size: WorkerPool(python_launch(folder), size=size),
-    "in-process": lambda _folder, _size: InProcess(),
+def _quickjs(folder: Path, size: int, _confinement: Confinement | None) -> WorkerPool:
+    return WorkerPool(quickjs_launch(folder), size=size, depth=QUICKJS_DEPTH)
+
+
+def _node(folder: Path, size: int, confinement: Confinement | None) -> WorkerPool:
+    return WorkerPool(node_launch(folder, typescript=False, confinement=confinement), size=size)
+
+
+def _typescript(folder: Path, size: int, confinement: Confinement | None) -> WorkerPool:
+    return WorkerPool(node_launch(folder, typescript=True, confinement=confinement), size=size)
+
+
+def _python(folder: Path, size: int, confinement: Confinement | None) -> WorkerPool:
+    _refuse_in_sandbox(confinement)
+    return WorkerPool(python_launch(folder), size=size)
+
+
+def _in_process(_folder: Path, _size: int, confinement: Confinement | None) -> InProcess:
+    _refuse_in_sandbox(confinement)
+    return InProcess()
+
+
+def _refuse_in_sandbox(confinement: Confinement | None) -> None:
+    """Loading refuses such code already; this holds for whatever comes up later."""
+    if confinement is not None:
+        raise NoEngine("Python does not run in a sandbox")
+
+
+_OPENERS: dict[str, Callable[[Path, int, Confinement | None], WorkerPool | InProcess]] = {
+    "quickjs": _quickjs,
+    "node": _node,
+    "node-typescript": _typescript,
+    "python": _python,
+    "in-process": _in_process,
 }

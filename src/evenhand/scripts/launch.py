@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from evenhand.errors import EvenhandError
+from evenhand.model.confinement import Confinement
 from evenhand.scripts.worker import Launch
 
 FOLDER = Path(__file__).parent
@@ -22,6 +23,8 @@ PACKAGE_ROOT = FOLDER.parents[1]
 
 OLDEST_NODE = (20, 0)
 OLDEST_NODE_FOR_TYPESCRIPT = (22, 18)
+OLDEST_NODE_FOR_SANDBOX = (22, 13)
+_KEPT_IN_SANDBOX = ("SYSTEMROOT", "TZ", "LD_LIBRARY_PATH")
 NODE_HINT = "install Node.js, or `pip install 'evenhand[node]'`"
 NODE_MEMORY_MB = 64
 
@@ -46,7 +49,7 @@ def quickjs_launch(directory: Path) -> Launch:
         str(Path(spec.origin).parent),
     )
     # Inline code sees no environment, so its process needs none.
-    env = {name: os.environ[name] for name in ("SYSTEMROOT", "TZ", "LD_LIBRARY_PATH") if name in os.environ}
+    env = {name: os.environ[name] for name in _KEPT_IN_SANDBOX if name in os.environ}
     return Launch(argv, directory, marshal.dumps, env)
 
 
@@ -56,9 +59,13 @@ def python_launch(directory: Path) -> Launch:
     return Launch(argv, directory, marshal.dumps)
 
 
-def node_launch(directory: Path, *, typescript: bool) -> Launch:
-    """Workers with Node.js. Raises `NoEngine`."""
+def node_launch(directory: Path, *, typescript: bool, confinement: Confinement | None = None) -> Launch:
+    """Workers with Node.js; for a sandbox, under its permissions. Raises `NoEngine`."""
     oldest = OLDEST_NODE_FOR_TYPESCRIPT if typescript else OLDEST_NODE
+    if confinement is not None:
+        if not confinement.scripts:
+            raise NoEngine("scripts in files do not run in a sandbox; allow them with `--allow-scripts`")
+        oldest = max(oldest, OLDEST_NODE_FOR_SANDBOX)
     found = []
     for path in _node_candidates():
         version = node_version(path)
@@ -66,13 +73,29 @@ def node_launch(directory: Path, *, typescript: bool) -> Launch:
             flags = [f"--max-old-space-size={NODE_MEMORY_MB}", "--no-warnings"]
             if typescript:
                 flags.append("--experimental-transform-types")
+            env = None
+            if confinement is not None:
+                flags += _permissions(confinement, version)
+                env = {name: os.environ[name] for name in _KEPT_IN_SANDBOX if name in os.environ}
             argv = (path, *flags, str(FOLDER / "javascript" / "node_worker.mjs"))
-            return Launch(argv, directory, msgspec.json.encode)
+            return Launch(argv, directory, msgspec.json.encode, env)
         found.append(f"{path} is {'.'.join(map(str, version))}" if version else f"{path} does not run")
     wanted = ".".join(map(str, oldest))
     what = "TypeScript needs" if typescript else "scripts in files need"
+    if confinement is not None:
+        what = "scripts in a sandbox need the permissions of"
     there = f"found only {', '.join(found)}" if found else "found none"
     raise NoEngine(f"{what} Node.js {wanted} or newer, {there}; {NODE_HINT}")
+
+
+def _permissions(confinement: Confinement, version: tuple[int, ...]) -> list[str]:
+    """Flags that let Node.js read the suite's folder and nothing else, write nothing and start nothing.
+
+    Before Node.js 25 they do not limit the network, and later they allow it, so that there is one behaviour.
+    """
+    read = (confinement.directory.resolve(), FOLDER / "javascript")
+    flags = ["--permission", *(f"--allow-fs-read={folder}{os.sep}" for folder in read)]
+    return [*flags, "--allow-net"] if version >= (25, 0) else flags
 
 
 def _node_candidates() -> list[str]:
