@@ -186,7 +186,7 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
         ),
         ({"runner": {"retries": {"max": 2, "min": 1}}}, "runner.retries.min: unknown key 'min'"),
         ({"runner": {"retries": True}}, "runner.retries: expected a mapping, found true"),
-        ({"runner": {"rate_limit": {"rpm": 1}}}, "runner.rate_limit: unknown key 'rpm'"),
+        ({"runner": {"rate_limit": {"rpm": 1}}}, "runner.rate_limit.rpm: unknown key 'rpm'"),
         (
             {"tools": [{"name": "a"}, {"name": "a"}]},
             "tools[1]: duplicate tool 'a', first at evenhand.yaml:1",
