@@ -201,6 +201,43 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
     assert_spans_were_judged(run_of(tmp_path, provider, servers=servers)[1])
 
 
+COUNTING = """
+import json, os, secrets, sys, urllib.request
+
+with open("calls.txt", "a") as calls:
+    calls.write("call\\n")
+if "TRACEPARENT" in os.environ:
+    _, trace_id, parent, _ = os.environ["TRACEPARENT"].split("-")
+    span = {"traceId": trace_id, "spanId": secrets.token_hex(8), "parentSpanId": parent, "name": "work"}
+    body = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    url = os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]
+    call = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    urllib.request.urlopen(call).read()
+print(json.dumps({"output": "done"}))
+"""
+
+
+def test_kept_answer_brings_its_spans_back(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(COUNTING, encoding="utf-8")
+    app = {"type": "exec", "command": ["python3", "-S", "app.py"]}
+    case = {"assert": [{"type": "javascript", "value": "context.trace?.spans.length ?? 7"}]}
+
+    def asked(*, traces: bool, **options: Any) -> tuple[Any, int]:
+        suite = {"providers": [app], "tests": [case], "tracing": {"enabled": traces, "wait_ms": 60_000}}
+        (tmp_path / "evenhand.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+        with RunStore(tmp_path / "runs.sqlite") as store:
+            ran = RunOptions(cache_dir=str(tmp_path / "cache"), **options)
+            run = asyncio.run(execute_run(load_suite(tmp_path), ran, store=store))
+            (result,) = store.results(run.run_id)
+        return result.asserts[0].score, len((tmp_path / "calls.txt").read_text().splitlines())
+
+    assert asked(traces=False) == (7, 1)
+    assert asked(traces=True) == (1, 2), "an answer without spans does not do where they are asked for"
+    assert asked(traces=True) == (1, 2)
+    assert asked(traces=True, cache_only=True) == (1, 2)
+    assert asked(traces=False) == (7, 2), "what another run has traced is not shown by one that does not"
+
+
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -35,7 +35,7 @@ from evenhand.model.result import (
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import Known, Plan
+from evenhand.run.plan import NOTHING_KNOWN, Known, Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.services import Services
@@ -421,6 +421,8 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
             store.keys(resumed.run_id, (CaseStatus.PASS, CaseStatus.XPASS)),
             store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
         )
+        if resumed.origin is not None:
+            return _rescore_plan(suite, store.find(resumed.origin), store, known)
         return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
     if options.rescore is not None:
         return _rescore_plan(suite, store.find(options.rescore), store)
@@ -443,7 +445,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     return Plan(suite, filters, repeat=repeat, only_keys=keys)
 
 
-def _rescore_plan(suite: Suite, origin: Run, store: RunStore) -> Plan:
+def _rescore_plan(suite: Suite, origin: Run, store: RunStore, known: Known = NOTHING_KNOWN) -> Plan:
     """The cells of a run with its stored answers. Raises `UsageError` for a run that did not come to its end."""
     if origin.status is RunStatus.RUNNING:
         raise UsageError(
@@ -462,6 +464,7 @@ def _rescore_plan(suite: Suite, origin: Run, store: RunStore) -> Plan:
         origin,
         results,
         only_keys=only,
+        known=known,
         stale="the tools of the suite changed since" if changed else None,
     )
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+
+from evenhand.api import RunOptions, execute_run, load_suite
+from evenhand.model.result import Run
+from evenhand.store.store import open_store
 
 CASES = 10
 
@@ -144,6 +149,16 @@ def test_a_branch_is_the_newest_result_of_each_case(evenhand) -> None:
     assert "comparison" not in run
 
 
+def test_what_a_part_of_the_suite_leaves_out_does_not_count_as_removed(evenhand) -> None:
+    write()
+    evenhand("run")
+    _, run = document(evenhand, "--against", "latest", "--filter", "t[12]")
+    assert (run["comparison"]["unchanged"], run["comparison"]["removed"]) == (2, 0)
+    write(cases=CASES - 3)
+    _, run = document(evenhand, "--against", run["comparison"]["base"])
+    assert run["comparison"]["removed"] == 3
+
+
 def test_a_resumed_run_is_compared_as_it_was_to_be(evenhand) -> None:
     write()
     evenhand("run")
@@ -180,6 +195,26 @@ def test_a_named_baseline_that_was_deleted_ends_with_2(evenhand) -> None:
     evenhand("baseline", "set", base["run_id"])
     evenhand("runs", "delete", base["run_id"])
     assert evenhand("run", "--against", "baseline").code == 2
+
+
+def test_two_runs_at_once_are_no_baseline_of_each_other(evenhand, tmp_path: Path) -> None:
+    write(head="baseline: {branch: main}\n")
+    git("init", "-b", "main")
+    git("add", ".")
+    git("commit", "-m", "suite")
+    _, base = document(evenhand)
+    suite = load_suite(Path.cwd())
+
+    async def both() -> list[Run]:
+        with open_store(tmp_path / "state" / "runs.sqlite") as one, open_store(one.path) as two:
+            return await asyncio.gather(
+                execute_run(suite, RunOptions(against="latest"), store=one),
+                execute_run(suite, RunOptions(), store=two),
+            )
+
+    for run in asyncio.run(both()):
+        assert run.comparison is not None
+        assert run.comparison.base_runs == (base["run_id"],)
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,25 @@ def test_another_judge_is_not_corrected_by_the_calibration_of_this_one(evenhand)
     assert "corrected" not in done.out
 
 
+def test_verdicts_are_kept_and_used_again(evenhand) -> None:
+    write()
+    program = "import json,sys,pathlib; pathlib.Path('asked.txt').open('a').write('x'); json.dump({'output': "
+    program += "{'reasoning': '', 'pass': 'good' in sys.stdin.read(), 'score': 0.5}}, sys.stdout)"
+    Path("judge_program.py").write_text(program)
+    text = Path("evenhand.yaml").read_text().splitlines()
+    text[2] = "grader: {provider: {id: judge, type: exec, command: [python3, judge_program.py]}}"
+    Path("evenhand.yaml").write_text("\n".join(text))
+    Path("labels.csv").write_text("output,label\na good one,pass\na bad one,fail\n")
+    first = calibrated(evenhand, "--repeat", "2")
+    asked = Path("asked.txt").read_text()
+    again = calibrated(evenhand, "--repeat", "2")
+    assert len(asked) == 6
+    assert Path("asked.txt").read_text() == asked
+    assert {**first, "calibrated_at": ""} == {**again, "calibrated_at": ""}
+    calibrated(evenhand, "--repeat", "2", "--no-cache")
+    assert len(Path("asked.txt").read_text()) == 12
+
+
 def test_a_moody_judge_shows_in_its_self_consistency(evenhand) -> None:
     write([("a good moody one", "pass"), ("a bad one", "fail")])
     found = calibrated(evenhand, "--repeat", "2", "-j", "1")

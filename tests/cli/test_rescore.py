@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from evenhand.model.result import RunStatus
+from evenhand.store.store import open_store
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -204,6 +209,68 @@ def test_a_rescored_run_can_be_rescored_and_compared(evenhand) -> None:
     code, again = rescored(evenhand, "latest", "--against", "latest")
     assert code == 0
     assert again["comparison"]["newly_passing"] == 1
+
+
+def test_a_rescored_run_that_was_cut_off_goes_on_without_a_call(evenhand) -> None:
+    write()
+    evenhand("run")
+    asked = calls()
+    evenhand("rescore")
+    # As an interruption would leave it: one result short, and not at its end.
+    state = Path("../state/runs.sqlite")
+    with open_store(state) as store:
+        run = next(store.runs())
+        store.reopen(run.run_id).finish(msgspec.structs.replace(run, status=RunStatus.INTERRUPTED))
+    connection = sqlite3.connect(state)
+    connection.execute("DELETE FROM results WHERE run = (SELECT max(number) FROM runs) AND position = 1")
+    connection.commit()
+    connection.close()
+    done = evenhand("run", "--resume", "--format", "json")
+    again = json.loads(done.out)
+    assert (done.code, calls()) == (0, asked)
+    assert [case["status"] for case in again["cases"]] == ["pass", "pass"]
+    assert again["run_id"] == run.run_id
+
+
+def test_a_changed_threshold_is_a_changed_demand(evenhand) -> None:
+    write()
+    evenhand("run")
+    text = Path("evenhand.yaml").read_text(encoding="utf-8")
+    Path("evenhand.yaml").write_text(
+        text.replace("{id: one,", "{id: one, expect_fail: true,"), encoding="utf-8"
+    )
+    done = evenhand("rescore", "--full")
+    assert done.code == 1
+    evenhand("rescore")
+    document = json.loads(evenhand("diff", "latest", "--diffs", "all", "--format", "json").out)
+    assert document["comparison"]["newly_failing"] == 0
+
+
+JUDGE = """
+import json, pathlib, sys
+pathlib.Path(__file__).with_name("judged.txt").open("a").write("x")
+json.dump({"output": {"reasoning": "r", "pass": True, "score": 0.7}}, sys.stdout)
+"""
+
+
+def test_a_judge_is_asked_only_where_its_question_changed(evenhand) -> None:
+    def judged(check: str) -> int:
+        write(check)
+        text = Path("evenhand.yaml").read_text(encoding="utf-8")
+        grader = "grader: {provider: {id: j, type: exec, command: [python3, judge.py]}}\ntests:"
+        Path("evenhand.yaml").write_text(text.replace("tests:", grader), encoding="utf-8")
+        Path("judge.py").write_text(JUDGE, encoding="utf-8")
+        Path("judged.txt").touch()
+        return len(Path("judged.txt").read_text())
+
+    judged("{type: llm-rubric, value: Is fine.}")
+    assert evenhand("run").code == 0
+    assert judged("{type: llm-rubric, value: Is fine., threshold: 0.8}") == 2
+    code, again = rescored(evenhand)
+    assert (code, [case["status"] for case in again["cases"]]) == (1, ["fail", "fail"])
+    assert judged("{type: llm-rubric, value: Is kind.}") == 2
+    assert rescored(evenhand)[0] == 0
+    assert judged("{type: llm-rubric, value: Is kind.}") == 4
 
 
 def test_a_run_that_goes_on_or_is_unknown_is_refused(evenhand) -> None:

@@ -100,6 +100,12 @@ def test_a_branch_is_put_together_from_so_many_runs_at_most(store: RunStore) -> 
     assert len(resolve("branch:main", store).run_ids) == MAX_BRANCH_RUNS
 
 
+def test_a_branch_named_without_a_suite_is_that_of_the_suite_run_last_there(store: RunStore) -> None:
+    add(store, "01AAAA0001", a_result(0), git=MAIN)
+    add(store, "01AAAA0002", a_result(0), git=MAIN, suite_path="other/evenhand.yaml")
+    assert resolve("branch:main", store).run_ids == ("01AAAA0002",)
+
+
 def test_an_empty_branch_name_says_what_to_write(store: RunStore) -> None:
     with pytest.raises(UsageError, match="as in `branch:main`"):
         resolve("branch:", store)

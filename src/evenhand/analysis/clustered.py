@@ -54,6 +54,16 @@ class ClusteredRate:
         """How many cases were counted."""
         return self._clusters
 
+    @property
+    def passed(self) -> int:
+        """How many cells passed."""
+        return self._passed
+
+    @property
+    def cells(self) -> int:
+        """How many cells were counted."""
+        return self._cells
+
     def interval(self) -> Interval:
         """The share and its 95 % bounds; all zero without any case."""
         if not self._cells:

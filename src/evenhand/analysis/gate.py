@@ -65,7 +65,10 @@ def _counted(gate: Gate, comparison: Comparison) -> Finding:
 
 
 def _significant(gate: Gate, comparison: Comparison) -> Finding:
-    counts = f"{comparison.worse:,} worse and {comparison.better:,} better of {comparison.cases:,} cases"
+    repeated = f"{comparison.pairs:,} cells in " if comparison.pairs != comparison.cases else ""
+    counts = (
+        f"{comparison.worse:,} worse and {comparison.better:,} better of {repeated}{comparison.cases:,} cases"
+    )
     p_value = 1.0 if comparison.p_value is None else comparison.p_value
     test = f"{counts} against {comparison.base}, p = {p_value:.3g}"
     if comparison.cases < fewest_changes(gate.alpha):

@@ -69,9 +69,6 @@ class SummaryFold:
     def _add_judged(self, result: CaseResult) -> None:
         counts = self._counts
         counts["judged"] += 1
-        if result.repeats == 1:
-            counts["single"] += 1
-            counts["single_right"] += result.status in _RIGHT
         if result.status in _RIGHT:
             counts["right"] += 1
         if result.score is not None:
@@ -165,7 +162,7 @@ class SummaryFold:
         judged = counts.get("judged", 0)
         repeats = self._repeats.closed() if self._repeats is not None else None
         rate = _rate(counts, repeats) if judged else (None, None, None)
-        plain = {name: count for name, count in counts.items() if name not in _FOR_RATES}
+        plain = {name: count for name, count in counts.items() if name != "right"}
         return Summary(
             total=sum(statuses.values()),
             passed=statuses.get(CaseStatus.PASS, 0),
@@ -195,17 +192,13 @@ class SummaryFold:
         )
 
 
-_FOR_RATES = ("right", "single", "single_right")
-"""Counts that a summary turns into rates."""
-
-
 def _rate(counts: Mapping[str, int], repeats: RepeatFold | None) -> Interval:
     """The pass rate over judged cells; its interval counts repeats of one question as one case."""
     if repeats is None:
         return wilson(counts.get("right", 0), counts["judged"])
     whole = ClusteredRate()
-    whole.add_singles(counts.get("single_right", 0), counts.get("single", 0))
     whole.merge(repeats.rate)
+    whole.add_singles(counts.get("right", 0) - whole.passed, counts["judged"] - whole.cells)
     return whole.interval()
 
 

@@ -60,20 +60,21 @@ async def calibrate(
     *,
     rubric: str | None = None,
     repeat: int = 3,
-    concurrency: int | None = None,
+    options: RunOptions = RunOptions(),
     observer: Observer | None = None,
     sessions: Mapping[str, Session] | None = None,
 ) -> Calibration:
     """Ask the suite's judge about every item, `repeat` times and once with the answer before the rubric.
 
-    `rubric` serves items that have none of their own. Items on which people are split are left out. Raises
-    `UsageError` where there is no judge, no rubric or no usable verdict, `SuiteError` as a run does.
+    `rubric` serves items that have none of their own. Items on which people are split are left out. Verdicts are kept
+    in the `cache_dir` of the options, if it is named, and used again. Raises `UsageError` where there is no judge, no
+    rubric or no usable verdict, `SuiteError` as a run does.
     """
     if not suite.graders.judges:
         raise UsageError("the suite has no `grader`, so there is no judge to calibrate; add one")
     verdicts = [Verdicts(item=item, label=item.label) for item in items if item.label is not None]
     _check_rubrics([v.item for v in verdicts], rubric)
-    cost_usd = await _ask(suite, verdicts, rubric, repeat, concurrency, observer, sessions)
+    cost_usd = await _ask(suite, verdicts, rubric, repeat, options, observer, sessions)
     judged = [verdict for verdict in verdicts if verdict.found]
     if not judged:
         raise UsageError("the judge gave no usable verdict at all; look at it with `evenhand run`")
@@ -95,7 +96,7 @@ async def _ask(
     verdicts: Sequence[Verdicts],
     rubric: str | None,
     repeat: int,
-    concurrency: int | None,
+    options: RunOptions,
     observer: Observer | None,
     sessions: Mapping[str, Session] | None,
 ) -> float | None:
@@ -115,9 +116,7 @@ async def _ask(
     )
     given = {**(sessions or {}), LABELLED: _Answers()}
     with open_store(None) as store:
-        run = await execute_run(
-            asking, RunOptions(concurrency=concurrency), store=store, observer=observer, sessions=given
-        )
+        run = await execute_run(asking, options, store=store, observer=observer, sessions=given)
         if run.status is RunStatus.INTERRUPTED:
             raise KeyboardInterrupt
         for result in store.results(run.run_id):

@@ -24,6 +24,7 @@ from evenhand.errors import ExitCode
     help="Ask the judge N times about each answer.",
 )
 @click.option("-j", "--concurrency", type=click.IntRange(min=1), metavar="N", help="Questions at once.")
+@click.option("--no-cache", is_flag=True, help="Ask again also where the judge's verdict is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @allow_outside_option
 def command(
@@ -32,6 +33,7 @@ def command(
     rubric: str | None,
     repeat: int,
     concurrency: int | None,
+    no_cache: bool,
     as_json: bool,
     allow_outside: tuple[Path, ...],
 ) -> ExitCode:
@@ -43,6 +45,8 @@ def command(
     """
     import os
 
+    from evenhand.api import RunOptions
+    from evenhand.cache.opening import cache_directory
     from evenhand.calibration.labels import read_labels
     from evenhand.calibration.run import calibrate
     from evenhand.cli.reserved import reserved_stdout, stdout
@@ -56,9 +60,11 @@ def command(
     items = read_labels(labels)
     suite = loaded(path, generators=False, allow_outside=allow_outside)
     with reserved_stdout():
-        found = asyncio.run(calibrate(suite, items, rubric=rubric, repeat=repeat, concurrency=concurrency))
         state = state_directory(suite.directory, os.environ)
         create_state_directory(state)
+        directory = cache_directory(None, os.environ, state)
+        options = RunOptions(concurrency=concurrency, no_cache=no_cache, cache_dir=str(directory))
+        found = asyncio.run(calibrate(suite, items, rubric=rubric, repeat=repeat, options=options))
         store_calibration(state, found)
         shown = [json_line(found)] if as_json else [visible(line) for line in lines(found)]
         stdout().write("\n".join(shown) + "\n")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from evenhand.analysis.gate import judge_gate
-from evenhand.compare.changes import compared
+from evenhand.compare.changes import changes, compared, head_changes
 from evenhand.compare.references import BRANCH, NONE, NothingYet, Reference, SuiteIdentity, resolve
 from evenhand.errors import EvenhandError
-from evenhand.model.result import Run
+from evenhand.model.result import Filters, Run
 from evenhand.model.suite import Suite
 from evenhand.store.store import RunStore
 
@@ -50,7 +50,11 @@ def judged_against(run: Run, against: Against | None, suite: Suite, store: RunSt
     if against is not None and against.reference is not None:
         head = Reference(run.run_id, (run,), store)
         try:
-            comparison = compared(against.reference, head, alpha=gate.alpha if gate else DEFAULT_ALPHA)
+            # What a part of a suite leaves out was not removed from it.
+            is_whole = msgspec.structs.replace(run.filters, repeat=None) == Filters()
+            find = changes if is_whole else head_changes
+            alpha = gate.alpha if gate else DEFAULT_ALPHA
+            comparison = compared(against.reference, head, find(against.reference, head), alpha=alpha)
         except EvenhandError as error:
             note = f"the baseline {against.asked} went away while the suite ran: {error}"
     return msgspec.structs.replace(

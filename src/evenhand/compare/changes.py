@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -31,6 +31,12 @@ def changes(base: Reference, head: Reference) -> Iterator[Change]:
 
     Memory does not grow with the runs.
     """
+    yield from head_changes(base, head)
+    yield from _removed(base, head)
+
+
+def head_changes(base: Reference, head: Reference) -> Iterator[Change]:
+    """Every cell of the head in its order, with that of the base: all there is to say of a part of a suite."""
     before, after = base.documents(), head.documents()
     grader_changed = base.newest.digests.get("grader") != head.newest.digests.get("grader")
     for page in after.in_order():
@@ -39,16 +45,21 @@ def changes(base: Reference, head: Reference) -> Iterator[Change]:
             other = known.get(key)
             one, two = None if other is None else _side(other), _side(document)
             yield Change(compare(one, two, grader_changed=grader_changed), one, two)
-    for page in before.not_in(after):
+
+
+def _removed(base: Reference, head: Reference) -> Iterator[Change]:
+    for page in base.documents().not_in(head.documents()):
         for _, document in page:
             removed = _side(document)
             yield Change(compare(removed, None), removed, None)
 
 
-def compared(base: Reference, head: Reference, *, alpha: float = 0.05) -> Comparison:
-    """The counts and tests over all cells of two references."""
+def compared(
+    base: Reference, head: Reference, found: Iterable[Change] | None = None, *, alpha: float = 0.05
+) -> Comparison:
+    """The counts and tests over the changes that were found between two references, by default all."""
     fold = CompareFold()
-    for change in changes(base, head):
+    for change in changes(base, head) if found is None else found:
         fold.add(*change)
     return fold.comparison(base=base.label, base_runs=base.run_ids, head=head.label, alpha=alpha)
 

@@ -90,7 +90,9 @@ def resolve(
     if text.startswith(BRANCH):
         return _branch(text, store, suite, without)
     if text == LATEST and suite is not None:
-        found = next((run for run in store.runs() if suite.has(run) and run.run_id != without), None)
+        # One that goes on, or was killed, is no run to compare with.
+        ended = (run for run in store.runs() if run.status is not RunStatus.RUNNING)
+        found = next((run for run in ended if suite.has(run) and run.run_id != without), None)
         if found is None:
             raise NothingYet("there is no run of this suite yet; start one with `evenhand run`")
         return Reference(found.run_id, (found,), store)
@@ -115,6 +117,9 @@ def _branch(text: str, store: RunStore, suite: SuiteIdentity | None, without: st
     branch = text.removeprefix(BRANCH)
     if not branch:
         raise UsageError("`branch:` names no branch; write one behind it, as in `branch:main`")
+    if suite is None:
+        newest = next(_runs_of(branch, store, None, without), None)
+        suite = SuiteIdentity.of_run(newest) if newest is not None else None
     runs = tuple(itertools.islice(_runs_of(branch, store, suite, without), MAX_BRANCH_RUNS))
     if not runs:
         raise NothingYet(f"there is no finished run on branch {branch!r} yet; start one there")

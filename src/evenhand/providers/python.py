@@ -32,11 +32,11 @@ Meta = msgspec.Meta
 class Python(Provider, tag="python", frozen=True, kw_only=True):
     """A Python function, plain or async, called in process with one `request`.
 
-    The request has `prompt` (text), `messages`, `vars`, `params`, `test` and `tools`. What the function returns is
-    the output: text, or any JSON value (dataclasses, msgspec structs and pydantic models count as objects). An
-    `evenhand.Response` carries usage, cost, tool calls and the rest beside the output. To report a failure that is
-    worth another attempt, raise an `evenhand.ProviderError` with `retriable=True`; any other exception ends the case
-    as an error.
+    The request has `prompt` (text), `messages`, `vars`, `params`, `test` and `tools`, and `traceparent` where the run
+    traces. What the function returns is the output: text, or any JSON value (dataclasses, msgspec structs and pydantic
+    models count as objects). An `evenhand.Response` carries usage, cost, tool calls and the rest beside the output. To
+    report a failure that is worth another attempt, raise an `evenhand.ProviderError` with `retriable=True`; any other
+    exception ends the case as an error.
 
     A plain function runs in a thread, so several calls may be in it at once. Python cannot stop a thread: a call
     that ran out of time goes on in the background, its result is dropped, and another thread takes over. Async

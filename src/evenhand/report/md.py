@@ -171,7 +171,7 @@ def _output(output: Clipped | None) -> str:
 
 def plain(text: str) -> str:
     """A sentence of ours that may hold names from outside, as text that Markdown does not read."""
-    return code(text) if any(sign in text for sign in "<>|`*[]_@") else text
+    return code(text) if not text.isprintable() or any(sign in text for sign in "<>|`*[]_@#~\\") else text
 
 
 def cell(text: str) -> str:

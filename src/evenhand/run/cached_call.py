@@ -70,6 +70,10 @@ async def answer(
         lambda: call(line, request, services, timeout_ms=timeout_ms),
         usable=_traced if line.traces is not None and usable is None else usable,
     )
+    if response.trace is not None and not services.suite.tracing.enabled:
+        response = structs.replace(
+            response, trace=None
+        )  # kept by another run; this one says it does not trace
     return provider.priced(response) if response.cached else response
 
 

@@ -129,6 +129,7 @@ async def _answered(
         response, provider = stored_answer(cell, cell.stored, progress.vars, _prompt_of(request), services)
         if provider is not cell.provider:
             progress.answered_by = provider.id
+        progress.fallback_attempts = cell.stored.fallback_attempts
         return response, provider
     if provider.fallback and (chain := fallback_chain(suite, case, provider)):
         found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)

@@ -11,7 +11,7 @@ from evenhand.analysis.sequential import Decision, decide
 from evenhand.errors import UsageError
 from evenhand.model.assertion import walk
 from evenhand.model.provider import Provider
-from evenhand.model.result import CaseResult, CaseStatus, CellKey, Filters
+from evenhand.model.result import CaseResult, CaseStatus, CellKey, FallbackAttempt, Filters
 from evenhand.model.suite import Case, Prompt, Repeat, Suite
 from evenhand.registry import nearest
 from evenhand.text.glob import matches_glob
@@ -42,6 +42,11 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     result: CaseResult | None
     missing: str = ""
     """Why there is no answer, where `result` is None."""
+
+    @property
+    def fallback_attempts(self) -> tuple[FallbackAttempt, ...]:
+        """The providers that were asked before the one that answered."""
+        return () if self.result is None else self.result.fallback_attempts
 
 
 class Tally(msgspec.Struct, frozen=True, gc=False):

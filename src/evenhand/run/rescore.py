@@ -14,7 +14,7 @@ from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.model.suite import Case, Repeat, Suite
 from evenhand.run.call import CallFailed
-from evenhand.run.plan import Cell, Plan, Stored
+from evenhand.run.plan import NOTHING_KNOWN, Cell, Known, Plan, Stored
 from evenhand.run.services import Services
 
 _PAGE = 500
@@ -46,6 +46,7 @@ class RescorePlan(Plan):
         results: StoredResults,
         *,
         only_keys: Collection[str] | None = None,
+        known: Known = NOTHING_KNOWN,
         stale: str | None = None,
     ) -> None:
         """`stale` is why none of the stored answers is one to the suite's question, None where they may be.
@@ -53,7 +54,7 @@ class RescorePlan(Plan):
         Raises `UsageError` where the run was of providers or prompts that the suite does not have.
         """
         filters = origin.filters
-        super().__init__(suite, filters, repeat=filters.repeat, only_keys=only_keys)
+        super().__init__(suite, filters, repeat=filters.repeat, only_keys=only_keys, known=known)
         self.origin = origin.run_id
         self._results = results
         self._stale = stale
@@ -74,7 +75,9 @@ class RescorePlan(Plan):
                     continue
                 why = self._stale if result is not None else NOT_ASKED
                 stored = Stored(result=result if why is None else None, missing=why or "")
-                yield msgspec.structs.replace(cell, stored=stored)
+                until_decided = super().rule_of(cell.case).until_decided
+                repeats = 0 if until_decided else cell.repeats
+                yield msgspec.structs.replace(cell, stored=stored, repeats=repeats)
 
     def total(self) -> int | None:
         """How many cells there are, unknown where a sequential test decided about that."""
@@ -115,7 +118,8 @@ def stored_answer(
             result.error or "the call failed", _known_class(result.error_class), details=result.error_details
         )
         raise CallFailed(error, result.attempts)
-    return _response(result), _answerer(cell, result, services)
+    provider = _answerer(cell, result, services)
+    return _priced(_response(result), provider), provider
 
 
 def _missing(why: str) -> CallFailed:
@@ -142,6 +146,12 @@ def _answerer(cell: Cell, result: CaseResult, services: Services) -> Provider:
     return next((p for p in services.suite.providers if p.id == name), cell.provider)
 
 
+def _priced(response: Response, provider: Provider) -> Response:
+    """The answer at today's price, as far as the provider's rates are known."""
+    cost = None if response.usage is None else provider.cost_of(response.usage)
+    return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
+
+
 def _response(result: CaseResult) -> Response:
     return Response(
         output=result.output if result.raw_output is None else result.raw_output,
@@ -155,8 +165,9 @@ def _response(result: CaseResult) -> Response:
         reasoning=result.reasoning,
         raw=result.raw,
         metadata=result.metadata,
-        trace=result.trace,
         log_probs=result.log_probs,
+        trace=result.trace,
         cached=result.cached,
+        cache_key=result.cache_key,
         attempts=result.attempts,
     )

@@ -20,7 +20,7 @@ from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.outcome import Outcome
 from evenhand.model.provider import Provider, ProviderContext, Session
 from evenhand.model.result import LimitHistory
-from evenhand.model.suite import Suite
+from evenhand.model.suite import Case, Suite
 from evenhand.model.transform import Transform, TransformFailed
 from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
@@ -71,6 +71,7 @@ class Services:
         self._grader_lines: dict[str, Line] = {}
         self._refusals = [compile_pattern(source) for source in suite.runner.refusal_patterns]
         self._digests = _Digests()
+        self._demands: dict[tuple[str, float | None, bool], str] = {}
         self._asked: dict[str, tuple[Provider, str]] = {}
         self._scripts: ScriptJudge | None = None
         self._traces = traces
@@ -190,12 +191,25 @@ class Services:
             "provider_digest": self.question_digest(cell.provider),
             "assert_digest": self._digests.of(cell.case.assertions),
         }
+        case = cell.case
+        if case.threshold is not None or case.expect_fail is not None:
+            digests["assert_digest"] = self._demand(digests["assert_digest"], case)
         transforms = cell.provider.transform, cell.case.transform
         if transforms != (None, None):
             digests["assert_digest"] = digest_with(digests["assert_digest"], transforms)
         if cell.prompt is not None:
             digests["prompt_digest"] = self._digests.of(cell.prompt)
         return digests
+
+    def _demand(self, asserts: str, case: Case) -> str:
+        """The digest of what a case demands beside its assertions: its threshold, and that it fails."""
+        key = (asserts, case.threshold, case.expect_fail is not None)
+        digest = self._demands.get(key)
+        if digest is None:
+            if len(self._demands) >= _Digests.KEPT:
+                self._demands.clear()
+            digest = self._demands[key] = digest_with(asserts, key[1:])
+        return digest
 
 
 def digest_with(digest: str, value: Any) -> str:
@@ -207,7 +221,7 @@ def digest_with(digest: str, value: Any) -> str:
 class _Digests:
     """sha256 of values that many cells share, computed once for each object."""
 
-    _KEPT = 1_024
+    KEPT = 1_024
 
     def __init__(self) -> None:
         self._by_identity: dict[int, tuple[Any, str]] = {}
@@ -218,7 +232,7 @@ class _Digests:
             return known[1]
         encoded = msgspec.json.encode(value, enc_hook=authored, order="sorted")
         digest = f"sha256:{hashlib.sha256(encoded).hexdigest()}"
-        if len(self._by_identity) >= self._KEPT:
+        if len(self._by_identity) >= self.KEPT:
             self._by_identity.clear()
         # The value is kept beside its digest: an identity is unique only while its object lives.
         self._by_identity[id(value)] = (value, digest)
