@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,10 @@ def test_requirements_are_pinned_by_hash_and_name_no_address() -> None:
         pins = [line for line in text.splitlines() if "==" in line]
         assert pins
         assert all(line.endswith("\\") for line in pins)
+
+
+def test_the_models_environment_has_what_evenhand_needs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split(r"[^\w.-]", dependency, maxsplit=1)[0] for dependency in project["dependencies"]}
+    locked = (ROOT / "requirements" / "models.txt").read_text(encoding="utf-8")
+    assert {name for name in names if f"\n{name}==" not in f"\n{locked}"} == set()

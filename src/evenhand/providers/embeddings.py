@@ -14,7 +14,7 @@ from evenhand.providers.local_embeddings import LocalSession, missing_package
 from evenhand.providers.vendor import VendorProvider
 
 LOCAL_MODEL = "local"
-_FOR_VENDORS = ("api_key_env", "params", "request", "pricing", "timeout_ms")
+_FOR_VENDORS = ("api_key_env", "rotate_keys", "params", "request", "pricing", "timeout_ms")
 """Options that only calls to a vendor read."""
 
 
@@ -75,7 +75,8 @@ class Embeddings(VendorProvider, tag="embeddings", frozen=True, kw_only=True):
 
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious."""
-        return [] if self.lacks is None else [Problem(self.lacks, ("model",))]
+        missing = [] if self.lacks is None else [Problem(self.lacks, ("model",))]
+        return [*super().warnings(directory), *missing]
 
     @property
     def needs_no_call(self) -> bool:  # type: ignore[override]
