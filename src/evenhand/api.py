@@ -18,13 +18,17 @@ from collections.abc import Collection, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from evenhand.cache.opening import cache_directory, open_cache
 from evenhand.config.load import load_suite
 from evenhand.errors import ExitCode
+from evenhand.model.caching import CacheSettings
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
 from evenhand.model.suite import Suite
 from evenhand.run.estimate import Estimate, estimate
+from evenhand.run.known import KeptAnswers
 from evenhand.session import Observer, RunOptions, execute_run, plan_run
+from evenhand.store.redaction import EnvironmentRedactor
 from evenhand.store.state import state_directory, store_path
 from evenhand.store.store import RunStore, open_store
 
@@ -80,11 +84,20 @@ def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.enviro
 def estimate_run(
     suite: Suite, options: RunOptions = RunOptions(), *, store: RunStore | None = None
 ) -> Estimate:
-    """What a run with these options would ask and cost, roughly; nothing is asked.
+    """What a run with these options would ask and cost, roughly; nothing is asked and nothing written.
 
-    `store` is looked into where the options name earlier runs.
+    Answers that are kept are known. `store` is looked into where the options name earlier runs.
     """
-    return estimate(plan_run(suite, options, store=store or open_store(None)))
+    plan = plan_run(suite, options, store=store or open_store(None))
+    state = state_directory(suite.directory, os.environ)
+    directory = None if options.no_cache else cache_directory(options.cache_dir, os.environ, state)
+    if directory is None:
+        return estimate(plan)
+    cache = open_cache(directory, CacheSettings(), EnvironmentRedactor(os.environ), only=True)
+    try:
+        return estimate(plan, KeptAnswers(plan.suite, cache))
+    finally:
+        _wait_for(cache.close())
 
 
 def run_suite(suite: Suite, options: RunOptions = RunOptions(), *, save: bool = True) -> FinishedRun:

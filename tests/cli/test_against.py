@@ -197,6 +197,28 @@ def test_a_named_baseline_that_was_deleted_ends_with_2(evenhand) -> None:
     assert evenhand("run", "--against", "baseline").code == 2
 
 
+def test_a_baseline_that_goes_away_meanwhile_ends_with_2(evenhand, tmp_path: Path) -> None:
+    write()
+    _, base = document(evenhand)
+
+    class Deleting:
+        def started(self, run: Run, total: int | None) -> None:
+            with open_store(tmp_path / "state" / "runs.sqlite") as other:
+                other.delete(base["run_id"])
+
+        def finished_cell(self, result: object) -> None: ...
+
+        def ended(self, run: Run) -> None: ...
+
+    with open_store(tmp_path / "state" / "runs.sqlite") as store:
+        options = RunOptions(against=base["run_id"])
+        run = asyncio.run(execute_run(load_suite(Path.cwd()), options, store=store, observer=Deleting()))
+    assert run.exit_code == 2
+    assert run.baseline_note is not None
+    assert "went away while the suite ran" in run.baseline_note
+    assert "the baseline could not be compared with" in evenhand("view", "latest").out
+
+
 def test_two_runs_at_once_are_no_baseline_of_each_other(evenhand, tmp_path: Path) -> None:
     write(head="baseline: {branch: main}\n")
     git("init", "-b", "main")

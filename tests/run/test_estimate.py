@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evenhand.api import estimate_run
+from evenhand.api import estimate_run, run_suite
 from evenhand.errors import SuiteError, UsageError
 from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.provider import Provider
@@ -21,6 +22,11 @@ from support.written import load
 MODEL = {"id": "sut", "type": "openai", "model": "gpt-5-mini"}
 JUDGE = {"provider": {"id": "judge", "type": "anthropic", "model": "claude-haiku-4-5"}}
 VECTORS = {"id": "vec", "type": "embeddings", "model": "text-embedding-3-small"}
+PROGRAM = {
+    "id": "program",
+    "type": "exec",
+    "command": [sys.executable, "-c", 'import json, sys; json.load(sys.stdin); print(\'{"output": "x"}\')'],
+}
 ASK = [{"id": "p", "template": "{{ q }}"}]
 
 
@@ -93,3 +99,16 @@ def test_what_would_refuse_a_run_refuses_its_estimate(tmp_path: Path) -> None:
         estimate_run(suite)
     with pytest.raises(UsageError, match="no provider"):
         estimate_run(suite, RunOptions(providers=("nobody",)))
+
+
+def test_answers_that_an_earlier_run_kept_are_known(tmp_path: Path) -> None:
+    check = {"type": "contains", "value": "x"}
+    tests = [{"id": f"c{n}", "vars": {"q": str(n)}, "assert": [check]} for n in range(3)]
+    suite = load(tmp_path, document(providers=[PROGRAM], tests=tests))
+    assert estimate_run(suite).calls[0].known == 0
+    assert not (tmp_path / ".evenhand").exists()
+    run_suite(suite, RunOptions(filters=("c0", "c1")))
+    (row,) = estimate_run(suite).calls
+    assert (row.calls, row.known) == (1, 2)
+    (row,) = estimate_run(suite, RunOptions(no_cache=True)).calls
+    assert (row.calls, row.known) == (3, 0)

@@ -20,7 +20,7 @@ PASSING = (CaseStatus.PASS, CaseStatus.XPASS)
 SCORE = "score"
 """The case score among the metrics."""
 
-MAX_METRICS = 100
+MAX_METRICS = 50
 """Metrics that a comparison follows; programs under test may invent names."""
 
 _NOTHING = msgspec.Raw(b"null")

@@ -17,7 +17,7 @@ SEED = 20_260_101
 RESAMPLES = 2_000
 """Draws of a bootstrap or of random signs: a p-value of 0.05 is then known to about half a point."""
 
-LARGE = 500
+LARGE = 200
 """Pairs from which the mean is taken as normal: the draws would cost time and say the same."""
 
 POWER = 0.8

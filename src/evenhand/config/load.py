@@ -169,6 +169,12 @@ class _Loading:
         """Report what a suite from a stranger may not run, and what would lead its scripts outside."""
         if written.servers:
             root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
+        for name in ("http", "s3"):
+            if getattr(written.cache, name) is not None:
+                root.inside("cache", name).report(
+                    "a suite in a sandbox may not send answers and credentials to a storage of its own",
+                    "remove it",
+                )
         report_hosts(self.confinement, root)
         if self.confinement.scripts:
             report_links(self.confinement, root)

@@ -80,7 +80,7 @@ def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
     screen.line(
         (diff.cell.test_id, "bold"),
         "  ",
-        (asked_with(diff.cell, repeated=diff.cell.repeat > 0), "dim"),
+        (asked_with(diff.cell, repeated=False), "dim"),
         indent=2,
     )
     moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
@@ -123,7 +123,7 @@ def _markdown_row(change: ChangedCase, whole: bool) -> str:
     )
     found = "<br>".join(md_cell(reason) for reason in change.reasons())
     moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
-    asked = md_cell(asked_with(diff.cell, repeated=diff.cell.repeat > 0))
+    asked = md_cell(asked_with(diff.cell, repeated=False))
     return f"| {md_cell(diff.cell.test_id)} | {asked} | {moves} | {', '.join(diff.causes)} | {found} | {output} |\n"
 
 

@@ -13,7 +13,7 @@ def asked_with(cell: CellKey, *, repeated: bool) -> str:
     parts = [cell.provider_id]
     if cell.prompt_id is not None:
         parts.append(cell.prompt_id)
-    if repeated:
+    if repeated or cell.repeat:
         parts.append(f"#{cell.repeat}")
     return SEPARATOR.join(parts)
 
