@@ -227,8 +227,14 @@ def test_secret_in_a_question_is_not_written(tmp_path: Path) -> None:
     assert not any(secret.encode() in path.read_bytes() for path in (tmp_path / "cache").iterdir())
 
 
-def test_case_about_latency_always_asks(tmp_path: Path) -> None:
-    timed = case(assertions=(built({"type": "latency", "max": 60_000}),))
+LATENCY = {"type": "latency", "max": 60_000}
+
+
+@pytest.mark.parametrize(
+    "check", [LATENCY, {"type": "any-of", "assert": [LATENCY]}], ids=["alone", "in a group"]
+)
+def test_case_about_latency_always_asks(check: dict[str, Any], tmp_path: Path) -> None:
+    timed = case(assertions=(built(check),))
     provider = counted(["x", "x"])
     assert twice(tmp_path, provider, timed)[0].cached is False
     assert provider.asked == 2

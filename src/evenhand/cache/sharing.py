@@ -16,7 +16,7 @@ UPLOADS = 8
 MAX_WAITING = 1_000
 MAX_WAITING_BYTES = 128 << 20
 """Answers, and their bytes, that may wait to be shared; further ones stay on this machine."""
-CLOSE_S = 30.0
+CLOSE_S = 10.0
 """Seconds that the end of a run waits for writes."""
 
 
