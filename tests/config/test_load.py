@@ -186,7 +186,7 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
         ),
         ({"runner": {"retries": {"max": 2, "min": 1}}}, "runner.retries.min: unknown key 'min'"),
         ({"runner": {"retries": True}}, "runner.retries: expected a mapping, found true"),
-        ({"runner": {"rate_limit": {}}}, "runner.rate_limit: key 'rps' is missing"),
+        ({"runner": {"rate_limit": {"rpm": 1}}}, "runner.rate_limit.rpm: unknown key 'rpm'"),
         (
             {"tools": [{"name": "a"}, {"name": "a"}]},
             "tools[1]: duplicate tool 'a', first at evenhand.yaml:1",
@@ -201,9 +201,9 @@ def test_of_a_thousand_problems_a_hundred_are_listed(tmp_path: Path) -> None:
         ({"tests": ["t.yaml"]}, "a source of tests must be a file:// reference, found 't.yaml'"),
         ({"tests": [{"source": "file://x.csv", "templte": True}]}, "tests[0].templte: unknown key"),
         ({"tests": [{"source": "file://x.csv", "template": True}]}, "tests[0].source: no such file"),
-        ({"cache": {}}, "cache: unknown key 'cache'; it takes"),
+        ({"cashe": {}}, "unknown key 'cashe'; did you mean 'cache'?"),
         ({"grader": {}}, "grader: key 'provider' is missing"),
-        ({"baseline": {}}, "baseline: unknown key 'baseline'"),
+        ({"baseline": {}}, "baseline: key 'branch' is missing"),
     ],
 )
 def test_a_wrong_part_is_refused(document: dict[str, object], message: str, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def changed(
         ({"description": "other", "suite": "other", "runner": {"concurrency": 2}}, set()),
         ({"prompts": [{"id": "a", "template": "{{ q }}?{{ env.A }}"}]}, {"prompts"}),
         ({"prompts": [{"id": "b", "template": "{{ q }}{{ env.A }}"}]}, {"prompts"}),
-        ({"tools": [{"name": "t"}]}, {"prompts"}),
+        ({"tools": [{"name": "t"}]}, {"prompts", "tools"}),
         ({"providers": [{**PROVIDER, "command": ["false"]}]}, {"providers"}),
         ({"defaults": {**BASE["defaults"], "vars": {"d": 2}}}, {"tests"}),
         ({"defaults": {**BASE["defaults"], "assert": []}}, {"asserts"}),

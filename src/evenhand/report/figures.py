@@ -235,6 +235,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.GRADER_MISSING: "no grader is configured for this assertion: name one in the suite",
     ErrorClass.RENDER_FAILED: "a template does not render for this case: mend it or the case's vars",
     ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",
+    ErrorClass.TRANSFORM_FAILED: "a transform broke or gave nothing: mend it in the suite",
     ErrorClass.CHECKER_FAILED: "a checker of the suite broke: run it by hand with the same input",
     ErrorClass.TRANSFORM_FAILED: "a transform broke or gave nothing: mend it, or the answer that it was given",
 }
