@@ -89,6 +89,7 @@ requirements: setup ## lock requirements/ to the newest versions that pyproject.
 
 bench: setup ## time the engine on small runs
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.kept_answers
 
 bench-full: setup ## time the engine on runs up to a million cells
 	$(BIN)/python -m benchmarks.run --full

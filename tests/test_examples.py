@@ -59,6 +59,20 @@ def test_example_ends_as_its_row_says(row: dict[str, Any], tmp_path: Path) -> No
         assert dict(Counter(case["status"] for case in cases)) == row["tallies"]
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if "again" in row], ids=lambda row: str(row["example"]))
+def test_example_that_runs_again_ends_the_same(row: dict[str, Any], tmp_path: Path) -> None:
+    folder = tmp_path / row["example"]
+    shutil.copytree(ROOT / "examples" / row["example"], folder)
+    report = folder / "run.json"
+    words = ("run", str(folder), "--no-progress", "--format", "json", "--out", str(report))
+    for args in ((), row["again"]):
+        done = evenhand(folder, *words, *args)
+        assert done.returncode == row["exit"], done.stderr
+    cases = json.loads(report.read_text(encoding="utf-8"))["cases"]
+    assert dict(Counter(case["status"] for case in cases)) == row["tallies"]
+    assert all(case["cached"] for case in cases)
+
+
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if "without" in row], ids=lambda row: str(row["example"])
 )

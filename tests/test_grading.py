@@ -149,3 +149,15 @@ def test_a_grader_that_no_selected_case_needs_may_be_missing(tmp_path: Path) -> 
     write_missing(tmp_path)
     run = run_suite(load_suite(tmp_path), RunOptions(filters=("plain",)), save=False)
     assert (run.exit_code, run.summary.passed) == (0, 1)
+
+
+def test_what_several_judges_cost_adds_up(tmp_path: Path) -> None:
+    judges = [
+        {"provider": {"id": name, "type": "exec", "command": [sys.executable, "judge.py"]}} for name in "abc"
+    ]
+    rubric = {"type": "llm-rubric", "value": "Is kind.", "grader": judges, "vote": "all"}
+    run = judged(tmp_path, {"output": GOOD, "cost_usd": 0.002}, assertion=rubric)
+    (case,) = run.cases()
+    assert (run.exit_code, case.score, len(case.asserts[0].parts)) == (0, 0.9, 3)
+    assert run.summary.grader_cost_usd == case.asserts[0].cost_usd == pytest.approx(0.006)
+    assert len(asked(tmp_path)) == 3

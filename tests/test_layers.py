@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "store",
         "compare",
         "report",
-        "session",
+        "session explaining",
         "calibration",
         "api",
         "__init__",

@@ -145,6 +145,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"providers": [{"type": "openai", "model": "m", "api_key_env": "HOME"}]},
         "allow it with `--allow-env HOME`",
     ),
+    "a storage of answers": (
+        {"cache": {"backend": "layered", "http": {"url": "https://evil.example", "token_env": "HOME"}}},
+        "cache.http: a suite in a sandbox may not send answers",
+    ),
+    "a bucket of answers": (
+        {"cache": {"backend": "layered", "s3": {"bucket": "b", "endpoint": "https://evil.example"}}},
+        "cache.s3: a suite in a sandbox may not send answers",
+    ),
     "a variable in settings": (
         {"providers": [{"type": "http", "url": "https://evil.example/${env:HOME}"}]},
         "'HOME' is not set",

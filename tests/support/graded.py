@@ -77,6 +77,7 @@ class FakeDesk:
         *,
         timeout_ms: float | None = None,
         usable: Callable[[Response], object] | None = None,
+        seat: int = 0,
     ) -> Response:
         self.requests.append(request)
         reply = self.replies[len(self.requests) - 1]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from evenhand.assertions.judge_prompt import judge_messages
 from evenhand.assertions.verdict import VERDICT_FORM, UnusableVerdict, Verdict, read_verdict
@@ -132,24 +132,30 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
         if len(judges) == 1:
             return await self._judged(judges[0], rubric, evidence, desk)
         # Each is awaited to its end, so that what a failing one cost is counted.
-        outcomes = await asyncio.gather(*(self._ballot(judge, rubric, evidence, desk) for judge in judges))
+        asking = (
+            self._ballot(judge, rubric, evidence, desk, seat)
+            for judge, seat in zip(judges, _seats(judges), strict=True)
+        )
+        outcomes = await asyncio.gather(*asking)
         ballots = [Ballot(judge.provider.name, found) for judge, found in zip(judges, outcomes, strict=True)]
         return counted(ballots, self._vote(desk.graders), self.threshold)
 
-    async def _ballot(self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk) -> Outcome:
+    async def _ballot(self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk, seat: int) -> Outcome:
         try:
-            return await self._judged(judge, rubric, evidence, desk)
+            return await self._judged(judge, rubric, evidence, desk, seat)
         except ClassifiedError as error:
             return errored(error.message, error.error_class, details=error.details)
 
-    async def _judged(self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk) -> Outcome:
+    async def _judged(
+        self, judge: Grader, rubric: str, evidence: Evidence, desk: Desk, seat: int = 0
+    ) -> Outcome:
         request = Request(
             transcript=judge_messages(judge, rubric, evidence),
             params=self.params,
             test=TestInfo(id="") if evidence.request is None else evidence.request.test,
             answer_form=VERDICT_FORM,
         )
-        return self._outcome(await _verdict(judge, request, desk))
+        return self._outcome(await _verdict(judge, request, desk, seat))
 
     def _outcome(self, verdict: Verdict) -> Outcome:
         held = verdict.passed if self.threshold is None else meets(verdict.score, self.threshold)
@@ -158,13 +164,19 @@ class LlmRubric(GradedAssertion, frozen=True, kw_only=True, tag="llm-rubric"):
         return make(verdict.reasoning, score=verdict.score, details=details)
 
 
-async def _verdict(judge: Grader, request: Request, desk: Desk) -> Verdict:
+def _seats(judges: Sequence[Grader]) -> list[int]:
+    """For each judge, how many before it are the same one: each of them gives a verdict of its own."""
+    nameless = [structs.replace(judge.provider, id="", label=None) for judge in judges]
+    return [nameless[:place].count(provider) for place, provider in enumerate(nameless)]
+
+
+async def _verdict(judge: Grader, request: Request, desk: Desk, seat: int) -> Verdict:
     """The first usable verdict. Raises `GraderError` where the judge gives none in all its attempts."""
     unusable = ""
     for _ in range(1 + FURTHER_ASKS):
         try:
             response = await desk.ask(
-                judge.provider, request, timeout_ms=judge.timeout_ms, usable=read_verdict
+                judge.provider, request, timeout_ms=judge.timeout_ms, usable=read_verdict, seat=seat
             )
             return read_verdict(response)
         except UnusableVerdict as error:

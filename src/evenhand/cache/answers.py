@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from evenhand.cache.database import CacheError, Row, cache_file, connect, translated
+from evenhand.cache.database import CacheError, Row, cache_file, connect, explained
 from evenhand.cache.entry import BadEntry, Entry, NewerEntry, entry_bytes, read_entry, response_document
 from evenhand.cache.question import Question
 from evenhand.cache.sharing import Sharing
@@ -131,10 +131,12 @@ class AnswerCache:
             reader = self._opened()
             if reader is None:
                 return None
-            with translated(self.path):
-                row = reader.execute(_FIND, (digest,)).fetchone()
+            row = reader.execute(_FIND, (digest,)).fetchone()
         except CacheError as error:
             self._fail(str(error))
+            return None
+        except sqlite3.Error as error:
+            self._fail(f"{self.path}: {explained(error)}")
             return None
         if row is None:
             return None
@@ -174,7 +176,7 @@ class AnswerCache:
             if self.only:
                 raise CacheUnavailable(self._trouble)
             return None
-        if self.only and not self.path.is_file():
+        if self.only and not self.path.exists():
             return None
         self._reader = connect(self.path, writes=not self.only)
         if not self.only:

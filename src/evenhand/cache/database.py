@@ -69,7 +69,7 @@ def connect(path: Path, *, writes: bool = True) -> sqlite3.Connection:
                 if not _can_write(path):
                     return _checked(_read_only(path), path)
                 return _checked(_opened(path), path)
-            if not path.is_file():
+            if not path.exists():
                 raise CacheError(f"{path}: there are no kept answers yet")
             return _checked(_opened(path) if _can_write(path) else _read_only(path), path)
     except OSError as error:
@@ -82,7 +82,11 @@ def _make_folder(path: Path) -> None:
 
 
 def _can_write(path: Path) -> bool:
-    return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    return _is_writable(path.parent) and (not path.exists() or _is_writable(path))
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -174,7 +178,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise CacheError(f"{path}: {_explain(error)}") from error
+        raise CacheError(f"{path}: {explained(error)}") from error
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -197,7 +201,8 @@ _EXPLANATIONS = {
 }
 
 
-def _explain(error: sqlite3.Error) -> str:
+def explained(error: sqlite3.Error) -> str:
+    """What an error of SQLite means to a person, and what to do."""
     for prefix, explanation in _EXPLANATIONS.items():
         if _name(error).startswith(prefix):
             return f"{explanation} (SQLite: {error})"

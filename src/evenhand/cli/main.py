@@ -44,6 +44,7 @@ COMMANDS: dict[str, Entry] = {
     "ci-summary": Entry(
         "evenhand.cli.ci_summary", "Add a stored run to the summary and outputs of a CI job."
     ),
+    "cache": Entry("evenhand.cli.cache", "Look at kept answers, explain them, and throw them away."),
     "schema": Entry("evenhand.cli.schema", "Print the JSON Schema of a suite or of a run document."),
     "doctor": Entry("evenhand.cli.doctor", "Check what evenhand needs on this machine."),
 }

@@ -169,9 +169,19 @@ class _Loading:
         """Report what a suite from a stranger may not run, and what would lead its scripts outside."""
         if written.servers:
             root.inside("servers").report("servers are programs, which a suite in a sandbox may not run")
+        for name in ("http", "s3"):
+            if getattr(written.cache, name) is not None:
+                root.inside("cache", name).report(
+                    "a suite in a sandbox may not send answers and credentials to a storage of its own",
+                    "remove it",
+                )
         report_hosts(self.confinement, root)
         if self.confinement.scripts:
             report_links(self.confinement, root)
+        if written.cache.backend != "disk":
+            root.inside("cache", "backend").report(
+                "a suite in a sandbox may not share answers", "write `backend: disk`, or leave it out"
+            )
 
     def _parts(self, written: WrittenSuite, root: Place) -> _Parts:
         prompts = PromptReader(self.engine, self.files, self.turns)

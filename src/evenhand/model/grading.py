@@ -99,11 +99,12 @@ class Desk(Protocol):
         *,
         timeout_ms: float | None = None,
         usable: Callable[[Response], object] | None = None,
+        seat: int = 0,
     ) -> Response:
         """Put a question to a grader's model, with the waits and attempts of every call, or take the kept answer.
 
-        Its cost counts as the assertion's. An answer for which `usable` raises is neither kept nor used again. Raises
-        `GraderError` with the class that a grader's failure has.
+        Its cost counts as the assertion's. `seat` tells equal judges of one jury apart. An answer for which `usable`
+        raises is neither kept nor used again. Raises `GraderError` with the class that a grader's failure has.
         """
         ...
 

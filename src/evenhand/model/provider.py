@@ -181,6 +181,14 @@ class Provider(
         """Whether answers are kept and used again."""
         return self.keeps_answers if self.cache is None else self.cache
 
+    @property
+    def address(self) -> str | None:
+        """Where calls go, for a type whose kept answers do not depend on it; None for every other.
+
+        Two providers of a suite that differ in nothing else are told apart by it all the same.
+        """
+        return None
+
     def keyer(self, context: ProviderContext) -> Keyer | None:
         """What makes the questions under which answers are kept; None for a type whose answers cannot be."""
         return None

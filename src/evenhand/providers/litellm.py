@@ -95,6 +95,11 @@ class LiteLLM(Provider, tag="litellm", frozen=True, kw_only=True):
         """What so many tokens cost by the suite's own rates."""
         return cost_usd(usage, rates_of("", self.pricing))
 
+    @property
+    def address(self) -> str:
+        """The base of the API's addresses, empty for the vendor's own."""
+        return (self.base_url or "").rstrip("/")
+
     def keyer(self, context: ProviderContext) -> Keyer:
         """The arguments of the library's call, without the address."""
         images = Images(context.directory)

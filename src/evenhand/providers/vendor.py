@@ -160,6 +160,11 @@ class VendorProvider(Provider, frozen=True, kw_only=True):
             problems.append(Problem(f"an address is needed, found {self.base_url!r}", ("base_url",), hint))
         return problems
 
+    @property
+    def address(self) -> str:
+        """The base of the API's addresses."""
+        return (self.base_url or self.own_url).rstrip("/")
+
     def keyer(self, context: ProviderContext) -> Keyer | None:
         """Method, path, headers and body of the call: the same for whatever host and key it goes to and with."""
         try:

@@ -146,6 +146,11 @@ def effort(summary: Summary) -> list[str]:
         parts.append(dollars(summary.cost_usd))
     if summary.grader_cost_usd:
         parts.append(f"{dollars(summary.grader_cost_usd)} for graders")
+    if summary.cache_hits:
+        asked = summary.cache_hits + summary.cache_misses
+        parts.append(f"{summary.cache_hits:,} of {asked:,} answers kept from before")
+    if summary.cache_savings_usd:
+        parts.append(f"{dollars(summary.cache_savings_usd)} saved")
     return parts
 
 
@@ -227,7 +232,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.PROVIDER_PROTOCOL: "the answer could not be read: look at what the provider sent",
     ErrorClass.EXEC_FAILED: "the program under test broke: its messages are in the result",
     ErrorClass.CACHE_MISS: "no stored answer: run once without `--cache-only`",
-    ErrorClass.CACHE_UNAVAILABLE: "the cache cannot be read: `evenhand doctor` shows where it is",
+    ErrorClass.CACHE_UNAVAILABLE: "the kept answers cannot be read: `evenhand cache path` says where they are",
     ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
     ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
     ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",

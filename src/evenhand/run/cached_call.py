@@ -37,6 +37,7 @@ async def answer(
     repeat: int | None = None,
     case_salt: str | None = None,
     usable: Usable | None = None,
+    seat: int = 0,
 ) -> Response:
     """The provider's answer to a question: a kept one, or else that of a call. `fresh` wants a call.
 
@@ -56,7 +57,7 @@ async def answer(
             raise CallFailed(not_kept(provider.name, fresh=fresh), 0)
         return await call(line, request, services, timeout_ms=timeout_ms)
     question = question_of(
-        asked,
+        asked if not seat else {"seat": seat, "question": asked},
         repeat=request.repeat if repeat is None else repeat,
         provider_salt=provider.cache_salt,
         case_salt=case_salt,

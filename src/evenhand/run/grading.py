@@ -90,6 +90,7 @@ class ServiceDesk:
         *,
         timeout_ms: float | None = None,
         usable: Callable[[Response], object] | None = None,
+        seat: int = 0,
     ) -> Response:
         """The response of a grader's model. Raises `GraderError`."""
         services = self._services
@@ -104,6 +105,7 @@ class ServiceDesk:
                 repeat=self._repeat,
                 case_salt=self._case_salt,
                 usable=usable or _anything,
+                seat=seat,
             )
         except CallFailed as failure:
             raise _as_grader(provider.name, failure.error) from None

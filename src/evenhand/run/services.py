@@ -24,6 +24,7 @@ from evenhand.model.suite import Case, Suite
 from evenhand.model.transform import Transform, TransformFailed
 from evenhand.run.budget import Budget
 from evenhand.run.groups import Grade
+from evenhand.run.keyers import keyer_of
 from evenhand.run.line import Line
 from evenhand.run.plan import Cell
 from evenhand.template import authored
@@ -148,7 +149,7 @@ class Services:
         given = self._given.get(provider.id)
         line.session = given or _opened(provider, context)
         if self.cache is not None and given is None and provider.is_cached:
-            line.keyer = provider.keyer(context)
+            line.keyer = keyer_of(provider, self.suite.providers, context)
         return line
 
     def limit_histories(self) -> tuple[LimitHistory, ...]:

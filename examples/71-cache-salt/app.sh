@@ -1,0 +1,3 @@
+#!/bin/sh
+cat > /dev/null
+printf '{"output": "%s"}\n' "$(cat facts/hours.txt)"

@@ -1,0 +1,175 @@
+"""Looking at kept answers, and throwing them away: for commands, never for runs."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from evenhand.cache.database import CacheError, cache_file, connect, transaction, translated
+from evenhand.cache.entry import BadEntry, Entry, NewerEntry, read_entry
+from evenhand.cache.question import Question
+from evenhand.errors import UsageError
+
+DAY_S = 86_400.0
+MAX_CANDIDATES = 200
+"""Kept answers that are looked at, newest first, for the one nearest to a question."""
+
+_HEX = frozenset("0123456789abcdef")
+_COLUMNS = "key, created, used, size, provider, test"
+
+
+class Kept(NamedTuple):
+    """One kept answer in a list. Times are seconds since 1970."""
+
+    key: str
+    created: float
+    used: float
+    size: int
+    provider: str
+    test: str
+
+
+class Stats(NamedTuple):
+    """How many answers are kept, and the bytes that they take."""
+
+    answers: int
+    bytes: int
+    oldest: float | None
+    newest: float | None
+    by_provider: dict[str, int]
+
+
+class KeptAnswers:
+    """The kept answers of a folder. Use as a context manager. Raises `CacheError` where they cannot be read."""
+
+    def __init__(self, directory: Path, *, writes: bool = False) -> None:
+        self.path = cache_file(directory)
+        self._connection: sqlite3.Connection | None = None
+        if self.path.exists():
+            self._connection = connect(self.path, writes=writes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def stats(self) -> Stats:
+        """Counts and sums."""
+        sums = self._rows("SELECT count(*), coalesce(sum(size), 0), min(created), max(created) FROM answers")
+        count, size, oldest, newest = sums[0] if sums else (0, 0, None, None)
+        by_provider = self._rows(
+            "SELECT provider, count(*) FROM answers GROUP BY provider ORDER BY count(*) DESC, provider"
+        )
+        return Stats(count, size, oldest, newest, {row[0]: row[1] for row in by_provider})
+
+    def newest(
+        self, *, limit: int | None = None, provider: str | None = None, test: str | None = None
+    ) -> Iterator[Kept]:
+        """Kept answers, the newest first."""
+        wheres, values = [], []
+        for column, value in (("provider", provider), ("test", test)):
+            if value is not None:
+                wheres.append(f"{column} = ?")
+                values.append(value)
+        where = f"WHERE {' AND '.join(wheres)}" if wheres else ""
+        number = -1 if limit is None else limit
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM answers {where} ORDER BY number DESC LIMIT ?",  # noqa: S608  (own texts)
+            (*values, number),
+        )
+        for row in rows:
+            yield Kept(f"sha256:{row[0].hex()}", *row[1:])
+
+    def find(self, reference: str) -> Entry:
+        """The answer whose key begins so. Raises `UsageError` for none and for several, `CacheError` for damage."""
+        digits = reference.removeprefix("sha256:").lower()
+        if not digits or not set(digits) <= _HEX or len(digits) > 64:
+            raise UsageError(
+                f"a key is up to 64 hex digits, found {reference!r}; `evenhand cache ls` lists them"
+            )
+        low = bytes.fromhex(digits.ljust(64, "0"))
+        high = bytes.fromhex(digits.ljust(64, "f"))
+        rows = self._rows("SELECT key, body FROM answers WHERE key BETWEEN ? AND ? LIMIT 2", (low, high))
+        if len(rows) != 1:
+            what = "several kept answers have keys" if rows else "no kept answer has a key"
+            raise UsageError(f"{what} that begin with {digits!r}; `evenhand cache ls` lists them")
+        key, body = rows[0]
+        try:
+            return read_entry(body, f"sha256:{key.hex()}")
+        except BadEntry as error:
+            raise CacheError(f"{self.path}: the kept answer is damaged: {error}") from None
+        except NewerEntry:
+            raise CacheError(f"{self.path}: a newer evenhand kept this answer; upgrade to see it") from None
+
+    def candidates(self, question: Question) -> Iterator[Entry]:
+        """Kept answers that may be nearest to a question: those of its case, then those of its provider."""
+        for column, value in (("test", question.test), ("provider", question.provider)):
+            rows = self._rows(
+                f"SELECT key, body FROM answers WHERE {column} = ? AND key <> ? ORDER BY number DESC LIMIT ?",  # noqa: S608
+                (value, question.digest, MAX_CANDIDATES),
+            )
+            for row in rows:
+                with contextlib.suppress(BadEntry, NewerEntry):
+                    yield read_entry(row[1], f"sha256:{row[0].hex()}")
+
+    def collect(
+        self, *, unused_days: float | None = None, max_bytes: int | None = None, now: float | None = None
+    ) -> tuple[int, int]:
+        """Delete what was not used for so many days, then the longest unused until the rest fits.
+
+        Returns the number of deleted answers and their bytes. An answer from the future, by the clock of this
+        machine, counts as used now.
+        """
+        if self._connection is None:
+            return 0, 0
+        moment = time.time() if now is None else now
+        before = self.stats()
+        with translated(self.path), transaction(self._connection):
+            if unused_days is not None:
+                self._connection.execute(
+                    "DELETE FROM answers WHERE used < ?", (moment - unused_days * DAY_S,)
+                )
+            if max_bytes is not None:
+                self._connection.execute(
+                    "DELETE FROM answers WHERE number IN (SELECT number FROM (SELECT number, sum(size) OVER "
+                    "(ORDER BY used DESC, number DESC) AS total FROM answers) WHERE total > ?)",
+                    (max_bytes,),
+                )
+        after = self.stats()
+        if after.answers != before.answers:
+            self._give_space_back()
+        return before.answers - after.answers, before.bytes - after.bytes
+
+    def _give_space_back(self) -> None:
+        if self._connection is not None:
+            # A run that reads at this moment keeps the space taken until the next time.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _rows(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            return []
+        with translated(self.path):
+            return list(self._connection.execute(statement, values))
+
+
+def clear(directory: Path) -> int | None:
+    """Delete all kept answers of a folder; None where the file was no sound store, and was removed as a whole."""
+    path = cache_file(directory)
+    try:
+        with KeptAnswers(directory, writes=True) as kept:
+            return kept.collect(max_bytes=-1)[0]
+    except CacheError:
+        for suffix in ("", "-wal", "-shm"):
+            try:
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            except OSError as error:
+                raise CacheError(f"{path}: cannot be removed, found {error.strerror or error}") from None
+        return None
