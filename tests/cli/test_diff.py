@@ -124,6 +124,7 @@ def test_a_changed_prompt_is_named_as_the_cause(evenhand) -> None:
     assert done.code == 0
     assert "output changed (3)" in done.out
     assert "differs: prompt, output" in done.out
+    assert "the suites differ in: prompts\n" in done.out
 
 
 def test_hostile_outputs_reach_no_terminal_and_no_markup(evenhand) -> None:

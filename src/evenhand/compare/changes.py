@@ -61,7 +61,15 @@ def compared(
     fold = CompareFold()
     for change in changes(base, head) if found is None else found:
         fold.add(*change)
-    return fold.comparison(base=base.label, base_runs=base.run_ids, head=head.label, alpha=alpha)
+    return described(fold, base, head, alpha=alpha)
+
+
+def described(fold: CompareFold, base: Reference, head: Reference, *, alpha: float = 0.05) -> Comparison:
+    """What was counted over two references, with what differs between their suites."""
+    comparison = fold.comparison(base=base.label, base_runs=base.run_ids, head=head.label, alpha=alpha)
+    one, two = base.newest.digests, head.newest.digests
+    changed = tuple(sorted(name for name in {*one, *two} if one.get(name) != two.get(name)))
+    return msgspec.structs.replace(comparison, suite_changes=changed)
 
 
 def both_results(

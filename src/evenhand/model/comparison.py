@@ -54,6 +54,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     minimum_detectable_change: float | None = None
     """As a share of 1; None where no change could be seen."""
     metrics: tuple[MetricChange, ...] = ()
+    suite_changes: tuple[str, ...] = ()
+    """The parts of the suite that differ between the runs: prompts, providers, tests, asserts, grader, tools, …"""
     causes: dict[str, int] = {}
     """What else had changed, over the cells whose verdict or output changed."""
 

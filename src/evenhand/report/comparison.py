@@ -26,6 +26,8 @@ def figures(comparison: Comparison) -> Iterator[str]:
     """What the counts mean: rates, whether the difference may be chance, what could not have been seen."""
     if comparison.output_changed:
         yield f"{counted(comparison.output_changed, 'output')} changed"
+    if comparison.suite_changes:
+        yield f"the suites differ in: {', '.join(comparison.suite_changes)}"
     if comparison.causes:
         causes = ", ".join(f"{count:,} {name}" for name, count in most_frequent(comparison.causes))
         yield f"what differs where something changed: {causes}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evenhand.analysis.compare import CaseDiff, CompareFold
-from evenhand.compare.changes import both_results, changes
+from evenhand.compare.changes import both_results, changes, described
 from evenhand.compare.references import Reference
 from evenhand.model.comparison import Comparison
 from evenhand.report.changed_case import ChangedCase
@@ -26,7 +26,7 @@ def gathered(
                 totals[name] += 1
                 if limit is None or totals[name] <= limit:
                     kept[name].append(change.diff)
-    comparison = fold.comparison(base=before.label, base_runs=before.run_ids, head=after.label)
+    comparison = described(fold, before, after)
     sections = [
         Section(name, _Shown(before, after, kept[name]), totals[name], totals[name] - len(kept[name]))
         for name in names
