@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def assert_spans_were_judged(results: list[CaseResult]) -> None:
 @pytest.mark.parametrize("persistent", [False, True], ids=["one process a call", "persistent"])
 def test_spans_of_a_program_in_python(persistent: bool, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(SETUP + (PERSISTENT if persistent else ONE_SHOT), encoding="utf-8")
-    provider = {"type": "exec", "command": ["python3", "app.py"], "persistent": persistent}
+    provider = {"type": "exec", "command": [sys.executable, "app.py"], "persistent": persistent}
     assert_spans_were_judged(run_of(tmp_path, provider)[1])
 
 
@@ -197,7 +198,7 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
     (tmp_path / "app.py").write_text(SETUP + server, encoding="utf-8")
     port = free_port()
     provider = {"type": "http", "url": f"http://127.0.0.1:{port}/", "body": "{{ prompt }}"}
-    servers = [{"command": ["python3", "app.py", str(port)], "url": f"http://127.0.0.1:{port}"}]
+    servers = [{"command": [sys.executable, "app.py", str(port)], "url": f"http://127.0.0.1:{port}"}]
     assert_spans_were_judged(run_of(tmp_path, provider, servers=servers)[1])
 
 
@@ -219,7 +220,7 @@ print(json.dumps({"output": "done"}))
 
 def test_kept_answer_brings_its_spans_back(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(COUNTING, encoding="utf-8")
-    app = {"type": "exec", "command": ["python3", "-S", "app.py"]}
+    app = {"type": "exec", "command": [sys.executable, "-S", "app.py"]}
     case = {"assert": [{"type": "javascript", "value": "context.trace?.spans.length ?? 7"}]}
 
     def asked(*, traces: bool, **options: Any) -> tuple[Any, int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from evenhand.errors import Problem
+from evenhand.io.given_functions import function_of, is_reference
 from evenhand.model.assertion import ASSERTIONS, Example
 from evenhand.scripts.assertion import ScriptAssertion
+from evenhand.template import Engine
 
 TYPESCRIPT = (".ts", ".mts", ".cts")
 
@@ -100,4 +104,9 @@ class Python(ScriptAssertion, frozen=True, kw_only=True, tag="python"):
 
     @property
     def engine_name(self) -> str:
-        return "python" if self.isolate else "in-process"
+        return "python" if self.isolate and not is_reference(self.value) else "in-process"
+
+    def problems(self, engine: Engine) -> Iterator[Problem]:
+        if is_reference(self.value) and function_of(self.value) is None:
+            yield Problem(f"no function was handed over as {self.value!r}", ("value",), "give it in Python")
+        yield from super().problems(engine)

@@ -69,7 +69,12 @@ class Composition(NamedTuple):
 
 def compose(path: Path, file: str, sandbox: Sandbox, findings: Findings) -> Composition:
     """The suite at `path` with everything that it extends and imports. Raises `SuiteError` where it is no YAML."""
-    layer = _Composer(sandbox, findings).file(path, read_yaml(read_bounded_text(path, file), file), ())
+    return compose_document(path, read_yaml(read_bounded_text(path, file), file), sandbox, findings)
+
+
+def compose_document(path: Path, document: Document, sandbox: Sandbox, findings: Findings) -> Composition:
+    """The same for a document that was read already; `path` is where it stands, or would."""
+    layer = _Composer(sandbox, findings).file(path, document, ())
     value = layer.value
     if isinstance(value, dict):
         return Composition({key: item for key, item in value.items() if key not in (EXTENDS, IMPORTS)}, layer)

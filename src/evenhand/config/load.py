@@ -20,7 +20,7 @@ from evenhand.config.case_builder import CaseBuilder
 from evenhand.config.case_checks import CaseChecker
 from evenhand.config.case_pass import CasePass
 from evenhand.config.collection import collection_paused
-from evenhand.config.compose import compose
+from evenhand.config.compose import compose, compose_document
 from evenhand.config.defaults import Defaults, read_defaults
 from evenhand.config.document import FREE_KEY_PREFIX, WrittenSuite
 from evenhand.config.entries import Entries, is_written_case, read_entries, run_generators, settle_all_ids
@@ -28,6 +28,8 @@ from evenhand.config.environment import NamedVariables
 from evenhand.config.fallbacks import check_fallbacks
 from evenhand.config.files import Files
 from evenhand.config.findings import Findings, Place
+from evenhand.config.given_suite import NAME as GIVEN_NAME
+from evenhand.config.given_suite import GivenDocument, given_document
 from evenhand.config.graders import GraderReader
 from evenhand.config.locate_suite import locate_suite
 from evenhand.config.prompts import PromptReader
@@ -49,8 +51,9 @@ from evenhand.template import Engine
 
 
 def load_suite(
-    path: str | os.PathLike[str] = ".",
+    path: str | os.PathLike[str] | Mapping[str, Any] = ".",
     *,
+    directory: str | os.PathLike[str] = ".",
     environ: Mapping[str, str] | None = None,
     generators: bool = True,
     confined: bool = False,
@@ -60,7 +63,12 @@ def load_suite(
     allow_hosts: Iterable[str] = (),
     spool_folder: Callable[[], Path] | None = None,
 ) -> Suite:
-    """The suite at a path: a file, or a folder with an `evenhand.yaml`.
+    """The suite at a path: a file, or a folder with an `evenhand.yaml`; or a mapping with the keys of such a file.
+
+    In a mapping, functions may stand where files name code: as an entry of `assert` or as its `value`, called with
+    `(output, context)` or with the output alone (as text), as a `transform`, and as the `target` of a `python`
+    provider. They run in this process. `directory` is the folder that the mapping's references and programs start
+    from.
 
     `environ` replaces the process's environment. Without `generators`, what makes cases is not run and its cases
     are left out. What is run keeps its cases in the folder that `spool_folder` makes, by default in a temporary one
@@ -73,12 +81,11 @@ def load_suite(
 
     Raises `SuiteError` with every problem found, `GeneratorError` where a program that makes cases fails.
     """
-    file = locate_suite(Path(path))
-    variables = dict(os.environ if environ is None else environ)
+    given = given_document(path) if isinstance(path, Mapping) else None
+    file = Path(directory) / GIVEN_NAME if isinstance(path, Mapping) else locate_suite(Path(path))
     if confined and visible_variables is None:
         visible_variables = ()
-    if visible_variables is not None:
-        variables = {name: value for name, value in variables.items() if name in visible_variables}
+    variables = _visible(os.environ if environ is None else environ, visible_variables)
     repository = None if confined else find_repository(file.parent)
     outside = tuple(Path(folder) for folder in allow_outside)
     sandbox = Sandbox(file.parent, repository, outside)
@@ -91,7 +98,13 @@ def load_suite(
         variables=tuple(visible_variables or ()),
     )
     with collection_paused():
-        return _Loading(file, sandbox, confinement, variables, _Running(generators, spool_folder)).suite()
+        loading = _Loading(file, sandbox, confinement, variables, _Running(generators, spool_folder))
+        return loading.suite(given)
+
+
+def _visible(environ: Mapping[str, str], names: Collection[str] | None) -> dict[str, str]:
+    """The variables that a suite sees; None is all."""
+    return {name: value for name, value in environ.items() if names is None or name in names}
 
 
 class _Running(NamedTuple):
@@ -125,8 +138,11 @@ class _Loading:
         self.scripts = ScriptChecks(self.files, confinement)
         self.assertions = AssertionReader(self.engine, self.files, self.graders, self.scripts, confinement)
 
-    def suite(self) -> Suite:
-        composed = compose(self.file, str(self.file), self.sandbox, self.findings)
+    def suite(self, given: GivenDocument | None) -> Suite:
+        if given is None:
+            composed = compose(self.file, str(self.file), self.sandbox, self.findings)
+        else:
+            composed = compose_document(self.file, given, self.sandbox, self.findings)
         if composed.value is None:
             self.findings.raise_if_any()
         root = Place(self.findings, composed.origin)

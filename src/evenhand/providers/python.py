@@ -6,12 +6,13 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.call_loop import CallLoop
+from evenhand.io.given_functions import function_of, is_reference
 from evenhand.io.images import Images
 from evenhand.io.program import files_of
 from evenhand.io.protocol import provider_fields
@@ -65,6 +66,12 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
 
     def problems(self, confinement: Confinement) -> list[Problem]:
         """What is wrong with the target, found without running it."""
+        if is_reference(self.target):
+            if function_of(self.target) is not None and not confinement.is_sandbox:
+                return []
+            return [
+                Problem(f"no function was handed over as {self.target!r}", ("target",), "give it in Python")
+            ]
         return [found.under("target") for found in target_problems(self.target, confinement)]
 
     def keyer(self, context: ProviderContext) -> Keyer:
@@ -80,6 +87,8 @@ class Python(Provider, tag="python", frozen=True, kw_only=True):
 
     def open(self, context: ProviderContext) -> PythonSession:
         """Load the function. Raises `ProviderError` where that fails."""
+        if is_reference(self.target):
+            return PythonSession(self, GivenCode(function_of(self.target) or _not_given), context)
         parsed = parse_target(self.target)
         if parsed is None:
             raise ProviderError(f"a target must name a function, found {self.target!r}; {FORMS}", _CLASS)
@@ -94,10 +103,23 @@ _CLASS = ErrorClass.EXEC_FAILED
 """The code under test broke: the same fault as a program that crashes."""
 
 
+class GivenCode(NamedTuple):
+    """A function that a caller of the library handed over: there is nothing to load and nothing to let go of."""
+
+    function: Callable[[Any], Any]
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+def _not_given(_: Request) -> Any:
+    raise ProviderError("the function was handed over to another process; give it in Python", _CLASS)
+
+
 class PythonSession:
     """A loaded function and the threads that it is called in."""
 
-    def __init__(self, provider: Python, code: UserCode, context: ProviderContext) -> None:
+    def __init__(self, provider: Python, code: UserCode | GivenCode, context: ProviderContext) -> None:
         self._target = provider.target
         self._code = code
         self._is_async = _is_async(code.function)

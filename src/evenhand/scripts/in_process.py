@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +12,40 @@ from typing import Any
 
 import msgspec
 
+from evenhand.io.given_functions import function_of, is_reference
 from evenhand.scripts.batch import Answer, Given, Purpose, Script
 from evenhand.scripts.python_checks import CannotCheck, Check, call_check, load_file, load_inline
+
+
+def is_given(script: Script) -> bool:
+    """Whether a script is a function that a caller of the library handed over."""
+    return isinstance(script.source, str) and is_reference(script.source)
+
+
+def _loaded(source: Any, purpose: Purpose) -> Check:
+    if not isinstance(source, str):
+        return load_file(Path(source["file"]), source["name"], purpose)
+    return given_check(source) if is_reference(source) else load_inline(source)
+
+
+def given_check(reference: str) -> Check:
+    """A function of the caller as a check: it may leave the context out. Raises `CannotCheck`."""
+    function = function_of(reference)
+    if function is None:
+        raise CannotCheck({"broken": f"no function was handed over as {reference!r}; give it in Python"})
+    return function if _takes_context(function) else lambda output, _: function(output)
+
+
+def _takes_context(function: Check) -> bool:
+    """Whether a function has a second place for the context: one without a default, or of that name."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError:  # a built-in without a signature
+        return False
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters[:2]):
+        return True
+    places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return len(places) > 1 and (places[1].default is places[1].empty or places[1].name == "context")
 
 
 class InProcess:
@@ -58,7 +91,9 @@ class InProcess:
         about = json.loads(context.text) if context.text else {}
         if script.config.text:
             about["config"] = json.loads(script.config.text)
-        value = output.text if output.is_text else json.loads(output.text)
+        # A function of the caller gets the output as text, whatever it was.
+        as_text = output.is_text or is_given(script)
+        value = output.text if as_text else json.loads(output.text)
         loop = asyncio.new_event_loop()
         try:
             return call_check(check, value, about, loop, purpose)
@@ -70,11 +105,7 @@ class InProcess:
         if found is None:
             source = script.source
             try:
-                found = (
-                    load_inline(source)
-                    if isinstance(source, str)
-                    else load_file(Path(source["file"]), source["name"], purpose)
-                )
+                found = _loaded(source, purpose)
             except CannotCheck as problem:
                 found = problem
             self._checks[script.key] = found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from evenhand.io.given_functions import is_reference
 from evenhand.model.assertion import Assertion
 from evenhand.model.confinement import Confinement
 from evenhand.model.evidence import Evidence
@@ -152,7 +153,8 @@ class ScriptJudge:
     def _learn(self, name: str, script: Code, purpose: Purpose) -> _Known:
         reference = script.reference
         if reference is None:
-            known = _Known(next(self._keys), script.value, fields_read(script.value))
+            reads = FIELDS if is_reference(script.value) else fields_read(script.value)
+            known = _Known(next(self._keys), script.value, reads)
         else:
             file = str((self._directory / reference.path).resolve())
             known = _Known(next(self._keys), {"file": file, "name": reference.name}, FIELDS)

@@ -1,12 +1,14 @@
 """Safe mode: code that stands in the suite itself is not run; scripts in files are.
 
-A guard against code that slips in with a suite, and no sandbox: files, programs and providers still run code.
+A guard against code that slips in with a suite, and no sandbox: files, programs and providers still run code, and so
+do functions that a caller of the library hands over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evenhand.io.given_functions import is_reference
 from evenhand.model.outcome import Outcome, failed
 from evenhand.model.transform import Transform, TransformFailed
 from evenhand.scripts.assertion import ScriptAssertion
@@ -27,9 +29,11 @@ def is_asked_for(environ: Mapping[str, str]) -> bool:
 
 def rejection(assertion: ScriptAssertion) -> Outcome | None:
     """The verdict on an assertion whose code may not run, which `negate` does not turn round; None where it may."""
-    return failed(EXPLANATION) if assertion.reference is None else None
+    is_inline = assertion.reference is None and not is_reference(assertion.value)
+    return failed(EXPLANATION) if is_inline else None
 
 
 def rejected_transform(transform: Transform) -> TransformFailed | None:
     """The error of a transform whose code may not run; None where it may."""
-    return TransformFailed(EXPLANATION) if TransformScript(transform).reference is None else None
+    is_inline = TransformScript(transform).reference is None and not is_reference(transform.value)
+    return TransformFailed(EXPLANATION) if is_inline else None
