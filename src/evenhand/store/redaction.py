@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
 import msgspec
@@ -135,6 +136,7 @@ class EnvironmentRedactor(Redactor):
         self._environ = environ
         self._named = frozenset(named)
         self._seen: dict[str, str] = {}
+        self._below: dict[Any, Any] | None = None
         self._secrets = set(further)
         super().__init__(self._secrets)
         self._look_again()
@@ -144,7 +146,12 @@ class EnvironmentRedactor(Redactor):
         return super().found_in(document)
 
     def _look_again(self) -> None:
+        # Copying the environment decodes all of it, for every document; what stands below compares in a microsecond.
+        below = getattr(self._environ, "_data", None)
+        if below is not None and below == self._below:
+            return
         try:
+            self._below = None if below is None else dict(below)
             seen = dict(self._environ)
         except (KeyError, RuntimeError):  # It changes at this moment; the next look finds out.
             return
