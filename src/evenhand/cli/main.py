@@ -41,6 +41,8 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("evenhand.cli.diff", "Compare two runs: what got worse, what was mended, what changed."),
     "baseline": Entry("evenhand.cli.baseline", "Name the run that a suite is compared with."),
     "runs": Entry("evenhand.cli.runs", "List, delete and prune stored runs."),
+    "export": Entry("evenhand.cli.export", "Write a stored run into one file, to send or to keep."),
+    "import-run": Entry("evenhand.cli.import_run", "Take a run from a file into the store."),
     "ci-summary": Entry(
         "evenhand.cli.ci_summary", "Add a stored run to the summary and outputs of a CI job."
     ),

@@ -1,10 +1,12 @@
-"""Run documents in files, as `--format json` writes them, taken into a store in memory."""
+"""Run documents in files, as `--format json` and `evenhand export` write them, taken into a store in memory."""
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -15,6 +17,10 @@ from evenhand.store.store import RunStore, open_store
 MAX_WHOLE_BYTES = 256 << 20
 """Size up to which a document may be laid out in any way. One case a line, as it was written, may be any size."""
 
+MAX_LINE_BYTES = 512 << 20
+"""Size of one case's line."""
+
+_GZIP = b"\x1f\x8b"
 _CASES = b' "cases": ['
 _MAX_FIELDS = 100
 _HEADER = msgspec.json.Decoder(Run)
@@ -24,7 +30,7 @@ _CASE = msgspec.json.Decoder(CaseResult)
 def read_run_file(path: Path) -> tuple[Run, RunStore]:
     """The run of a file and a store that holds it. Raises `UsageError` for anything but a whole run document."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             try:
                 return _read_lines(path, file)
             except _OtherLayout as error:
@@ -32,9 +38,25 @@ def read_run_file(path: Path) -> tuple[Run, RunStore]:
                 content = file.read(MAX_WHOLE_BYTES + 1)
                 if len(content) > MAX_WHOLE_BYTES:
                     raise _no_document(path, str(error)) from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}; name another run") from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path}: cannot be read: {reason}; name another run") from None
     return _read_whole(path, content)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The document's bytes, unpacked where the file is compressed with gzip."""
+    with path.open("rb") as file:
+        is_packed = file.read(len(_GZIP)) == _GZIP
+    return cast(BinaryIO, gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a document; none is so long that a small compressed file could fill the memory."""
+    while line := file.readline(MAX_LINE_BYTES):
+        if len(line) == MAX_LINE_BYTES:
+            raise OSError(f"a line has more than {MAX_LINE_BYTES >> 20} MB")
+        yield line
 
 
 def _read_whole(path: Path, content: bytes) -> tuple[Run, RunStore]:
@@ -58,7 +80,7 @@ class _OtherLayout(Exception):
 def _read_lines(path: Path, file: BinaryIO) -> tuple[Run, RunStore]:
     """A document as it was written: the fields of the run, its cases one a line, the summary."""
     fields: list[bytes] = []
-    for line in file:
+    for line in _lines(file):
         if line.startswith(_CASES) or len(fields) > _MAX_FIELDS:
             break
         fields.append(line)
@@ -66,7 +88,7 @@ def _read_lines(path: Path, file: BinaryIO) -> tuple[Run, RunStore]:
         raise _OtherLayout("it ends before its cases")
     start = file.tell()
     if line.rstrip() == _CASES:
-        for line in file:
+        for line in _lines(file):
             if not line.startswith(b"  {"):
                 break
     try:
@@ -79,7 +101,7 @@ def _read_lines(path: Path, file: BinaryIO) -> tuple[Run, RunStore]:
 
 
 def _cases(file: BinaryIO) -> Iterator[CaseResult]:
-    for line in file:
+    for line in _lines(file):
         if not line.startswith(b"  {"):
             return
         try:
