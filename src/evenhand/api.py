@@ -25,6 +25,7 @@ from evenhand.model.caching import CacheSettings
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
 from evenhand.model.suite import Suite
+from evenhand.report.notebook import data_frame, notebook_table
 from evenhand.run.estimate import Estimate, estimate
 from evenhand.run.known import KeptAnswers
 from evenhand.session import Observer, RunOptions, execute_run, plan_run
@@ -74,6 +75,17 @@ class FinishedRun:
         """The results, read from the store as they are asked for."""
         wanted = None if statuses is None else [CaseStatus(status) for status in statuses]
         return self._store.results(self.run.run_id, statuses=wanted)
+
+    def to_dataframe(self) -> Any:
+        """The cells as a table, one row each: a frame of pandas, or of polars where only that is installed.
+
+        The columns are those of `--format csv`. Raises `UsageError` where neither is installed.
+        """
+        return data_frame(self.run, self.cases)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, the counts and the cells to look at first."""
+        return notebook_table(self.run, self.cases)
 
 
 def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.environ) -> RunStore:

@@ -58,7 +58,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
         shown += 1
     left = run.summary.total - shown
     if left > 0:
-        all_of_them = f"<code>{_text(page.view_command)}</code>"
+        all_of_them = f"<code>{as_text(page.view_command)}</code>"
         out.write(f"<p>{left:,} more cells are not on this page: {all_of_them}</p>\n")
     closing = (
         f"</main>\n<footer>evenhand {__version__}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
@@ -68,7 +68,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
 
 def _opening(run: Run, style: str, script: str) -> str:
     verdict = headline(run)
-    name = _text(run.suite or run.project or "evenhand")
+    name = as_text(run.suite or run.project or "evenhand")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -96,16 +96,16 @@ def _head(run: Run) -> Iterator[str]:
     lines = [verdict.explanation, rate(summary), "; ".join(effort(summary)), *notes(run)]
     yield f"<p>{', '.join(f'<b>{count:,}</b> {what}' for what, count in tallies(summary))}</p>\n"
     for line in filter(None, lines):
-        yield f"<p>{_text(line)}</p>\n"
+        yield f"<p>{as_text(line)}</p>\n"
     if summary.error_counts:
         yield "<table><caption>Errors</caption>\n"
         for name, count in most_frequent(summary.error_counts):
-            yield f"<tr><td>{count:,}</td><td>{_text(name)}</td><td>{_text(remedy(name))}</td></tr>\n"
+            yield f"<tr><td>{count:,}</td><td>{as_text(name)}</td><td>{as_text(remedy(name))}</td></tr>\n"
         yield "</table>\n"
     if summary.named_scores:
-        scores = "; ".join(f"{_text(name)} {score:.3g}" for name, score in summary.named_scores.items())
+        scores = "; ".join(f"{as_text(name)} {score:.3g}" for name, score in summary.named_scores.items())
         yield f"<p>Named scores: {scores}</p>\n"
-    yield f'<p class="dim">{_text(run.started_at)} <code>{_text(run.run_id)}</code></p>\n'
+    yield f'<p class="dim">{as_text(run.started_at)} <code>{as_text(run.run_id)}</code></p>\n'
 
 
 def _ordered(cases: Cases) -> Iterator[CaseResult]:
@@ -120,10 +120,10 @@ def _case(case: CaseResult, *, repeated: bool) -> str:
     figures.append(dollars(case.cost_usd) if case.cost_usd is not None else "")
     return (
         f'<details class="case" data-status="{case.status.value}"><summary>'
-        f'<span class="s-{case.status.value}">{case.status.value}</span> <b>{_text(case.cell.test_id)}</b> '
-        f'<span class="dim">{_text(asked_with(case.cell, repeated=repeated))}</span>'
-        f'<span class="why">{_text(_why(case))}</span></summary>\n'
-        f'<p class="dim">{" · ".join(filter(None, [*figures, _text(case.location or "")]))}</p>\n'
+        f'<span class="s-{case.status.value}">{case.status.value}</span> <b>{as_text(case.cell.test_id)}</b> '
+        f'<span class="dim">{as_text(asked_with(case.cell, repeated=repeated))}</span>'
+        f'<span class="why">{as_text(_why(case))}</span></summary>\n'
+        f'<p class="dim">{" · ".join(filter(None, [*figures, as_text(case.location or "")]))}</p>\n'
         f"{_assertions(case)}{''.join(_block(name, text) for name, text in _texts(case))}</details>\n"
     )
 
@@ -148,8 +148,8 @@ def _assertion(result: AssertResult) -> str:
     criteria = json_line(result.criteria) if result.criteria is not None else ""
     score = "" if result.score is None else f"{result.score:.3g}"
     return (
-        f'<tr><td class="s-{result.status.value}">{result.status.value}</td><td>{_text(kind_label(result))}</td>'
-        f"<td>{score}</td><td>{_text(result.reason)}</td><td><code>{_text(criteria)}</code></td></tr>\n"
+        f'<tr><td class="s-{result.status.value}">{result.status.value}</td><td>{as_text(kind_label(result))}</td>'
+        f"<td>{score}</td><td>{as_text(result.reason)}</td><td><code>{as_text(criteria)}</code></td></tr>\n"
     )
 
 
@@ -169,7 +169,7 @@ def _block(name: str, text: str) -> str:
     return f'<h2>{name}</h2>\n<pre tabindex="0">{_lines(text)}</pre>\n{more}'
 
 
-def _text(text: str) -> str:
+def as_text(text: str) -> str:
     """A text of any content as one line of HTML that no character in it reorders."""
     return escape(visible(text[:MAX_TEXT]))
 
