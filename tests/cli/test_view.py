@@ -151,3 +151,27 @@ def test_serving_and_printing_are_two_things(evenhand) -> None:
     done = evenhand("view", "--port", "0", "--failed")
     assert done.code == 2
     assert "--port serves pages; it cannot be combined" in done.err
+
+
+def test_pages_follow_a_run_and_stay_until_they_are_interrupted(evenhand) -> None:
+    write_suite(SUITE)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", "run", "--view", "--no-progress"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    )
+    lines = []
+    while not lines or "stay until Ctrl-C" not in lines[-1]:
+        lines.append(child.stderr.readline())
+        assert lines[-1], lines
+    address = next(found[0] for line in lines if (found := re.search(r"http://127\.0\.0\.1:\d+/", line)))
+    with urllib.request.urlopen(f"{address}runs.json", timeout=60) as answer:
+        (run,) = json.load(answer)["rows"]
+    assert run["word"] == "FAILED"
+    child.send_signal(signal.SIGINT)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, errors) == (1, "")
+    assert "FAILED" in out

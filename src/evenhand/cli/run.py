@@ -176,6 +176,7 @@ def _ending(function: Function) -> Function:
     "--dry-run", is_flag=True, help="Ask nothing; say how many calls there would be and their cost."
 )
 @click.option("--no-progress", is_flag=True, help="Do not draw progress.")
+@click.option("--view", is_flag=True, help="Serve pages that follow the run, also after it, until Ctrl-C.")
 @sandbox_options
 @allow_outside_option
 @click.pass_obj
@@ -187,6 +188,7 @@ def command(
     outs: tuple[str, ...],
     dry_run: bool,
     no_progress: bool,
+    view: bool,
     allow_outside: tuple[Path, ...],
     sandbox: bool,
     allow_scripts: bool,
@@ -217,13 +219,23 @@ def command(
         return show(suite, options, outputs)
     check_outputs(outputs, suite.path)
     # Code under test may still run, and print, when the reports are written.
-    with reserved_stdout(), contextlib.closing(open_run_store(suite.directory)) as store:
+    with (
+        _viewer(path) if view else contextlib.nullcontext(),
+        reserved_stdout(),
+        contextlib.closing(open_run_store(suite.directory)) as store,
+    ):
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
         code = _reported(run, store, outputs, terminal, path)
     if run.exit_code == ExitCode.INTERRUPTED:
         return ExitCode.INTERRUPTED
     return max(code, run.exit_code or 0)
+
+
+def _viewer(path: Path) -> contextlib.AbstractContextManager[None]:
+    from evenhand.cli.viewer import following
+
+    return following(path)
 
 
 def run_options(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.cli import stored
 from evenhand.cli.locate import suite_directory
 from evenhand.cli.terminal import note
+from evenhand.errors import UsageError
 from evenhand.store.state import VIEW_INDEX_NAME, state_directory
 from evenhand.store.store import LATEST
 from evenhand.web.case_index import CaseIndex
@@ -34,3 +38,50 @@ def serve_pages(suite: Path, reference: str, port: int | None) -> int:
         finally:
             site.close()
     return 0
+
+
+@contextlib.contextmanager
+def following(suite: Path) -> Iterator[None]:
+    """Serve pages beside what goes on in the block and after it, until Ctrl-C; the address is printed at once.
+
+    A port that is taken is no reason not to run: another one is used then.
+    """
+    from evenhand.api import open_run_store
+
+    directory = suite_directory(suite)
+    index = state_directory(directory, os.environ) / VIEW_INDEX_NAME
+    with open_run_store(directory) as store:
+        site = Site(store, CaseIndex(index))
+        loop = asyncio.new_event_loop()
+        serving = loop.create_task(_serve_anywhere(site))
+        ended = threading.Event()
+        thread = threading.Thread(target=_run, args=(loop, serving, ended), name="evenhand-view", daemon=True)
+        thread.start()
+        try:
+            yield
+            note("the pages stay until Ctrl-C")
+            with contextlib.suppress(KeyboardInterrupt):
+                ended.wait()  # not `join`: interrupted, that takes the thread for ended
+        finally:
+            loop.call_soon_threadsafe(serving.cancel)
+            thread.join()
+            loop.close()
+            site.close()
+
+
+async def _serve_anywhere(site: Site) -> None:
+    def tell(address: str) -> None:
+        note(f"runs at {address}")
+
+    try:
+        await serve(site, DEFAULT_PORT, tell)
+    except UsageError:
+        await serve(site, 0, tell)
+
+
+def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None], ended: threading.Event) -> None:
+    try:
+        with contextlib.suppress(asyncio.CancelledError):
+            loop.run_until_complete(serving)
+    finally:
+        ended.set()
