@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,8 +47,8 @@ def add(store: RunStore) -> Callable[..., Run]:
 
 
 @pytest.fixture
-def site(store: RunStore) -> Iterator[Site]:
-    made = Site(store, CaseIndex(None))
+def site(store: RunStore, tmp_path: Path) -> Iterator[Site]:
+    made = Site(store, CaseIndex(None), tmp_path)
     yield made
     made.close()
 
@@ -63,6 +64,8 @@ def browse(site: Site) -> Callable[..., Answer]:
     async def ask(address: str, method: str, headers: dict[str, str], data: Any) -> Answer:
         async with TestServer(application(site)) as server, aiohttp.ClientSession() as session:
             url = server.make_url(address)
+            if headers.get("Origin") == "same":
+                headers = {**headers, "Origin": str(url.origin())}
             async with session.request(
                 method, url, headers=headers, data=data, allow_redirects=False
             ) as response:

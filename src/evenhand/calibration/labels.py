@@ -21,6 +21,8 @@ _WORDS = {
     "fail": False, "false": False, "no": False, "0": False,
 }  # fmt: skip
 _COLUMNS = ("id", "output", "label", "rubric", "prompt")
+_NOTED = ("case_key", "output_digest", "score", "comment", "noted_at")
+"""Columns of verdicts that were given in the viewer, which say nothing to a judge."""
 
 
 class LabelledItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +90,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _checked(path: Path, line: int, row: dict[str, Any]) -> tuple[Problem | None, bool]:
-    unknown = [name for name in row if name not in _COLUMNS]
+    unknown = [name for name in row if name not in (*_COLUMNS, *_NOTED)]
     if unknown:
         return _problem(
             path, line, f"unknown column {unknown[0]!r}", f"columns are {', '.join(_COLUMNS)}"

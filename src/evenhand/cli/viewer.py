@@ -26,7 +26,7 @@ def serve_pages(suite: Path, reference: str, port: int | None) -> int:
     with stored.opened(suite) as store:
         run = None if reference == LATEST else store.find(reference)
         index = CaseIndex(directory / VIEW_INDEX_NAME if directory.is_dir() else None)
-        site = Site(store, index)
+        site = Site(store, index, directory)
 
         def tell(address: str) -> None:
             note(f"runs at {address}{f'runs/{run.run_id}' if run else ''} (Ctrl-C ends this)")
@@ -49,9 +49,9 @@ def following(suite: Path) -> Iterator[None]:
     from evenhand.api import open_run_store
 
     directory = suite_directory(suite)
-    index = state_directory(directory, os.environ) / VIEW_INDEX_NAME
+    state = state_directory(directory, os.environ)
     with open_run_store(directory) as store:
-        site = Site(store, CaseIndex(index))
+        site = Site(store, CaseIndex(state / VIEW_INDEX_NAME), state)
         loop = asyncio.new_event_loop()
         serving = loop.create_task(_serve_anywhere(site))
         ended = threading.Event()

@@ -14,12 +14,14 @@ import msgspec
 from aiohttp import web
 
 from evenhand.errors import EvenhandError, UsageError
+from evenhand.store.verdicts import keep_verdict
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
 from evenhand.web.pages.compare import compare_page
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
+from evenhand.web.pages.verdict import verdict_of
 from evenhand.web.queries import CaseQuery
 from evenhand.web.rendering import STATIC, html
 from evenhand.web.security import guard
@@ -28,6 +30,9 @@ from evenhand.web.site import Site
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8300
 
+MAX_FORM_BYTES = 64 << 10
+"""Size of what a form may send."""
+
 SITE = web.AppKey("site", Site)
 
 Page = Callable[[Site, web.Request], Awaitable[Any]]
@@ -35,11 +40,12 @@ Page = Callable[[Site, web.Request], Awaitable[Any]]
 
 def application(site: Site) -> web.Application:
     """The viewer, ready to be served."""
-    app = web.Application(middlewares=[guard, _explained])
+    app = web.Application(middlewares=[guard, _explained], client_max_size=MAX_FORM_BYTES)
     app[SITE] = site
     for address, template, page in PAGES:
         app.router.add_get(f"{address}.json", _as_json(page))
         app.router.add_get(address, _as_html(page, template))
+    app.router.add_post("/runs/{run:[^/.]+}/cases/{case:[^/.]+}/verdict", _verdict)
     app.router.add_get("/", _to_runs)
     app.router.add_get("/static/{name}", _static)
     return app
@@ -86,7 +92,20 @@ async def _case(site: Site, request: web.Request) -> Any:
     if case is None:
         raise UsageError(f"run {run.run_id} has no case with the key {request.match_info['case']!r}")
     against = request.query.get("against", "")
-    return await site.ask(lambda: case_page(site.store, site.index, run, case, query, against))
+    return await site.ask(lambda: case_page(site, run, case, query, against))
+
+
+async def _verdict(request: web.Request) -> web.Response:
+    """Keep what a person said, and show the case again."""
+    site = request.app[SITE]
+    run = await site.run(request.match_info["run"])
+    key = request.match_info["case"]
+    case = await site.ask(lambda: site.store.result(run.run_id, key))
+    if case is None:
+        raise UsageError(f"run {run.run_id} has no case with the key {key!r}")
+    verdict = verdict_of(case, await request.post())
+    await site.ask(lambda: keep_verdict(site.state, verdict))
+    raise web.HTTPSeeOther(f"/runs/{run.run_id}/cases/{key}")
 
 
 async def _matrix(site: Site, request: web.Request) -> Any:

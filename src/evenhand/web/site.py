@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 from evenhand.errors import EvenhandError
@@ -25,8 +26,10 @@ log = logging.getLogger("evenhand")
 class Site:
     """One viewer. Queries run on one thread and indexing on another, so that neither keeps the loop waiting."""
 
-    def __init__(self, store: RunStore, index: CaseIndex) -> None:
+    def __init__(self, store: RunStore, index: CaseIndex, state: Path) -> None:
+        """`state` is the folder in which verdicts of people are kept."""
         self.store = store
+        self.state = state
         self.index = index
         self._reading = ThreadPoolExecutor(1, "evenhand-view-read")
         self._indexing = ThreadPoolExecutor(1, "evenhand-view-index")

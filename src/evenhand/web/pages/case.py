@@ -10,22 +10,26 @@ import msgspec
 from evenhand.model.result import AssertResult, CaseResult, Run
 from evenhand.report.encode import json_line
 from evenhand.report.labels import kind_label, output_text, prompt_text
-from evenhand.store.store import RunStore
+from evenhand.report.trace_tree import trace_tree
+from evenhand.store.verdicts import HumanVerdict, verdicts_on
 from evenhand.text.json_reader import NotJson, read_json
 from evenhand.text.word_diff import Piece
-from evenhand.web.case_index import CaseIndex
 from evenhand.web.markdown import markdown
-from evenhand.web.pages.history import PastResult, history, output_changes
+from evenhand.web.pages.history import PastResult, history, output_changes, output_digest
 from evenhand.web.pages.json_tree import Node, json_tree
 from evenhand.web.pages.runs import RunRow, run_row
 from evenhand.web.queries import CaseQuery, Neighbour, neighbours
 from evenhand.web.rendering import plain
+from evenhand.web.site import Site
 
 MAX_SHOWN = 200_000
 """Characters of one text that a page shows; the `.json` twin has all of it."""
 
 MAX_ASSERTIONS = 500
 """Assertions that a page shows, those that did not pass first."""
+
+MAX_OLDER = 10
+"""Verdicts on other answers that a page shows."""
 
 MAX_PARTS = 200
 MAX_PART_DEPTH = 8
@@ -74,16 +78,21 @@ class CasePage(msgspec.Struct, frozen=True, kw_only=True):
     against: str
     """The run that the output is compared with, empty for none."""
     changes: tuple[Piece, ...]
+    verdict: HumanVerdict | None
+    """What a person found of this answer."""
+    older_verdicts: tuple[HumanVerdict, ...]
+    """What people found of other answers to the same question: it does not hold for this one."""
     before: Neighbour
     behind: Neighbour
     query: CaseQuery
 
 
-def case_page(
-    store: RunStore, index: CaseIndex, run: Run, case: CaseResult, query: CaseQuery, against: str
-) -> CasePage:
+def case_page(site: Site, run: Run, case: CaseResult, query: CaseQuery, against: str) -> CasePage:
     """The page of a case. `against` is a run whose output of the same case is compared with, empty for none."""
+    store, index = site.store, site.index
     before, behind = neighbours(index, run.run_id, query, case.case_key)
+    verdicts = verdicts_on(site.state, case.case_key)
+    digest = output_digest(case)
     other = store.result(store.find(against).run_id, case.case_key) if against else None
     ordered = sorted(case.asserts, key=lambda each: each.status == "pass")
     output = output_text(case) if case.output is not None else ""
@@ -99,6 +108,8 @@ def case_page(
         history=history(store, run, case),
         against=against if other else "",
         changes=output_changes(other, case) if other else (),
+        verdict=next((each for each in verdicts if each.output_digest == digest), None),
+        older_verdicts=tuple(each for each in verdicts if each.output_digest != digest)[:MAX_OLDER],
         before=before,
         behind=behind,
         query=query,
@@ -179,6 +190,7 @@ def _turn_texts(turn: dict[str, Any]) -> Iterator[str]:
 def _texts(case: CaseResult, output: str) -> Iterator[tuple[str, str]]:
     yield "output", output
     yield "reasoning", case.reasoning or ""
+    yield "trace", "" if case.trace is None else trace_tree(case.trace)
     calls = [f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls]
     yield "tool calls", "\n".join(calls)
     yield "variables", "\n".join(f"{name}: {_plain(value)}" for name, value in case.vars.items())
