@@ -10,7 +10,7 @@ PROXY := .venv-proxy
 MODEL_TESTS := -o pythonpath=model_tests -o filterwarnings=default -p no:cacheprovider
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-models test-proxy check lint types docs docs-check requirements bench bench-full clean
+.PHONY: help setup demo browser test test-models test-proxy check lint types docs docs-check requirements bench bench-full bench-viewer clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -93,6 +93,9 @@ bench: setup ## time the engine on small runs
 
 bench-full: setup ## time the engine on runs up to a million cells
 	$(BIN)/python -m benchmarks.run --full
+
+bench-viewer: setup browser ## time the viewer in a browser on a run of 100,000 cases
+	$(BIN)/python -m benchmarks.viewer
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(MODELS) $(PROXY) .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis

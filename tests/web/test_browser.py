@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from aiohttp.test_utils import TestServer
 
-from evenhand.model.result import Run
+from evenhand.model.outcome import Status
+from evenhand.model.result import AssertResult, Run
 from evenhand.web.server import application
 from evenhand.web.site import Site
 from support.browser import Page, browser
@@ -112,6 +113,25 @@ def test_nothing_that_a_model_wrote_runs(visit, add) -> None:
                 == 0
             )
             assert "<script>window.hit" in await page.run("document.body.textContent")
+
+    assert visit(looking).problems == []
+
+
+def test_answers_of_any_size_and_kind_are_shown_and_nothing_in_them_runs(visit, add) -> None:
+    many = tuple(
+        AssertResult(kind="contains", status=Status.PASS, score=1.0, reason=HOSTILE) for _ in range(10_000)
+    )
+    add(a_case(0, output="x" * 5_000_000), a_case(1, asserts=many), a_case(2, output=HOSTILE * 20_000))
+
+    async def looking(page: Page, address: str) -> None:
+        await page.open(f"{address}/runs/{RUN_ID}")
+        await page.until("document.querySelectorAll('a.row').length === 3")
+        for link in await page.run("[...document.querySelectorAll('a.row')].map(r => r.href)"):
+            await page.open(link)
+            assert await page.run("window.hit") is None
+            assert await page.run("document.querySelectorAll('main > section').length") >= 2
+            twin = await page.run("fetch(document.querySelector('a.twin').href).then(a => a.json())")
+            assert twin["result"]["status"] == "pass"
 
     assert visit(looking).problems == []
 

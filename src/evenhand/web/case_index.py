@@ -33,7 +33,7 @@ MAX_EXCERPT = 240
 MAX_KEPT = 200
 """Answers over whole runs that are kept."""
 
-BATCH = 500
+BATCH = 100
 """Results that are committed together; readers wait no longer than one batch takes."""
 
 _TABLES = """

@@ -17,7 +17,7 @@ from evenhand.web.case_index import CaseIndex
 
 T = TypeVar("T")
 
-READY_S = 0.15
+READY_S = 0.05
 """How long a page waits for the index; then it shows what is there and says that more is coming."""
 
 log = logging.getLogger("evenhand")
