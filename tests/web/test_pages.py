@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 
@@ -32,6 +33,32 @@ def test_two_runs_stand_beside_each_other_with_what_their_outputs_lost_and_gaine
     assert "<del>Paris</del><ins>Lyon</ins>" in page
     twin = json.loads(browse(f"/compare.json?base={OLDER}&head={RUN_ID}")[2])
     assert [(s["name"], s["total"]) for s in twin["sections"]] == [("newly_failing", 1)]
+
+
+def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tmp_path) -> None:
+    from evenhand.cache.answers import AnswerCache
+    from evenhand.cache.question import question_of
+    from evenhand.model.exchange import Response
+    from evenhand.store.redaction import Redactor
+
+    async def keep() -> str:
+        cache = AnswerCache(site.kept_answers, Redactor([]))
+        question = question_of({"prompt": "capital of France"}, provider="app", test="france")
+        cache.keep(question, Response(output="<b>Paris</b>"))
+        await cache.close()
+        return question.key
+
+    key = asyncio.run(keep())
+    assert [row["key"] for row in json.loads(browse("/cache.json")[2])["rows"]] == [key]
+    assert json.loads(browse("/cache.json?provider=other")[2])["rows"] == []
+    page = browse(f"/cache/{key.removeprefix('sha256:')}")[2]
+    assert "capital of France" in page
+    assert "&lt;b&gt;Paris" in page
+    assert browse("/cache/0123")[0] == 404
+
+
+def test_without_kept_answers_the_page_says_so(browse) -> None:
+    assert "No such answer is kept" in browse("/cache")[2]
 
 
 def test_a_comparison_with_a_run_that_is_not_there_says_so(browse, add) -> None:

@@ -18,6 +18,7 @@ from evenhand.store.verdicts import keep_verdict
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
 from evenhand.web.pages.compare import compare_page
+from evenhand.web.pages.kept import kept_answer_page, kept_page
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
@@ -95,6 +96,16 @@ async def _case(site: Site, request: web.Request) -> Any:
     return await site.ask(lambda: case_page(site, run, case, query, against))
 
 
+async def _kept(site: Site, request: web.Request) -> Any:
+    provider, test = request.query.get("provider", ""), request.query.get("test", "")
+    return await site.ask(lambda: kept_page(site.kept_answers, provider, test))
+
+
+async def _kept_answer(site: Site, request: web.Request) -> Any:
+    key = request.match_info["key"]
+    return await site.ask(lambda: kept_answer_page(site.kept_answers, key))
+
+
 async def _verdict(request: web.Request) -> web.Response:
     """Keep what a person said, and show the case again."""
     site = request.app[SITE]
@@ -126,6 +137,8 @@ PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/runs/{run:[^/.]+}/rows", "case_rows.html", _run),
     ("/runs/{run:[^/.]+}/matrix", "matrix.html", _matrix),
     ("/compare", "compare.html", _compare),
+    ("/cache", "kept.html", _kept),
+    ("/cache/{key:[0-9a-f]+}", "kept_answer.html", _kept_answer),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
 )
 """Every page: its address, its template, and what it shows."""
