@@ -57,6 +57,19 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     assert browse("/cache/0123")[0] == 404
 
 
+def test_the_spans_of_a_call_are_drawn_below_each_other(browse, add) -> None:
+    from evenhand.model.trace import Span, Trace
+
+    spans = (
+        Span(span_id="a", name="<answer>", start_ms=0, end_ms=100),
+        Span(span_id="b", parent_span_id="a", name="search", start_ms=10, end_ms=60, status_code=2),
+    )
+    add(a_case(0, trace=Trace(trace_id="t", spans=spans)))
+    page = browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[2]
+    assert "&lt;answer&gt;" in page
+    assert page.count('class="span"') == 2
+
+
 def test_without_kept_answers_the_page_says_so(browse) -> None:
     assert "No such answer is kept" in browse("/cache")[2]
 
