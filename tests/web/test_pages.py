@@ -57,6 +57,20 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     assert browse("/cache/0123")[0] == 404
 
 
+def test_several_runs_stand_side_by_side_where_they_differ(browse, add) -> None:
+    third = "01J00000000000000000000AAA"
+    add(a_case(0), a_case(1), run_id=OLDER)
+    add(a_case(0), a_failure(1))
+    add(a_case(0), a_case(1), a_case(2), run_id=third)
+    query = f"run={OLDER}&run={RUN_ID}&run={third}"
+    page = json.loads(browse(f"/side-by-side.json?{query}")[2])
+    shown = [(row["test_id"], [cell and cell["status"] for cell in row["cells"]]) for row in page["rows"]]
+    assert shown == [("case-1", ["pass", "fail", "pass"]), ("case-2", [None, None, "pass"])]
+    assert "2 cases differ" in browse(f"/side-by-side?{query}")[2]
+    assert browse(f"/side-by-side?run={OLDER}")[0] == 404
+    assert f'value="{OLDER}"' in browse("/runs")[2]
+
+
 def test_the_spans_of_a_call_are_drawn_below_each_other(browse, add) -> None:
     from evenhand.model.trace import Span, Trace
 

@@ -22,6 +22,7 @@ from evenhand.web.pages.kept import kept_answer_page, kept_page
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
+from evenhand.web.pages.side_by_side import side_page
 from evenhand.web.pages.verdict import verdict_of
 from evenhand.web.queries import CaseQuery
 from evenhand.web.rendering import STATIC, html
@@ -96,6 +97,13 @@ async def _case(site: Site, request: web.Request) -> Any:
     return await site.ask(lambda: case_page(site, run, case, query, against))
 
 
+async def _side_by_side(site: Site, request: web.Request) -> Any:
+    runs = [await site.run(reference) for reference in dict.fromkeys(request.query.getall("run", []))]
+    offset = CaseQuery.of(_parameters(request)).offset
+    is_indexed = all([await site.indexed(run) for run in runs])
+    return await site.ask(lambda: side_page(site.index, runs, offset, is_indexed=is_indexed))
+
+
 async def _kept(site: Site, request: web.Request) -> Any:
     provider, test = request.query.get("provider", ""), request.query.get("test", "")
     return await site.ask(lambda: kept_page(site.kept_answers, provider, test))
@@ -137,6 +145,7 @@ PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/runs/{run:[^/.]+}/rows", "case_rows.html", _run),
     ("/runs/{run:[^/.]+}/matrix", "matrix.html", _matrix),
     ("/compare", "compare.html", _compare),
+    ("/side-by-side", "side_by_side.html", _side_by_side),
     ("/cache", "kept.html", _kept),
     ("/cache/{key:[0-9a-f]+}", "kept_answer.html", _kept_answer),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
