@@ -54,7 +54,9 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     page = browse(f"/cache/{key.removeprefix('sha256:')}")[2]
     assert "capital of France" in page
     assert "&lt;b&gt;Paris" in page
+    assert "capital of France" in browse(f"/cache/{key}")[2]
     assert browse("/cache/0123")[0] == 404
+    assert browse("/cache/nonsense")[0] == 404
 
 
 def test_several_runs_stand_side_by_side_where_they_differ(browse, add) -> None:

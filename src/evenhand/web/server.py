@@ -147,7 +147,7 @@ PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/compare", "compare.html", _compare),
     ("/side-by-side", "side_by_side.html", _side_by_side),
     ("/cache", "kept.html", _kept),
-    ("/cache/{key:[0-9a-f]+}", "kept_answer.html", _kept_answer),
+    ("/cache/{key:[^/.]+}", "kept_answer.html", _kept_answer),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
 )
 """Every page: its address, its template, and what it shows."""

@@ -101,4 +101,8 @@ def kept_answer_page(directory: Path, key: str) -> KeptAnswerPage:
 
 
 def _moment(seconds: float) -> str:
-    return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A moment in UTC; empty where a clock was set to nonsense."""
+    try:
+        return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return ""
