@@ -146,6 +146,7 @@ def test_every_page_is_usable_at_any_width_and_in_any_scheme(width: int, scheme:
     async def looking(page: Page, address: str) -> None:
         await page.resize(width, scheme=scheme)
         await page.open(f"{address}/runs/{RUN_ID}")
+        await page.until("document.querySelectorAll('a.row').length === 3")
         case = await page.run("document.querySelectorAll('a.row')[1].href")
         for name, link in (("runs", f"{address}/runs"), ("run", f"{address}/runs/{RUN_ID}"), ("case", case)):
             await page.open(link)
