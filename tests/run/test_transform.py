@@ -175,6 +175,19 @@ def test_large_values_cross_whole(tmp_path: Path) -> None:
     assert case.status == "pass", case.error
 
 
+@pytest.mark.parametrize("kind", ["javascript", "jinja"])
+def test_outputs_of_one_case_take_no_memory_without_end(kind: str, tmp_path: Path) -> None:
+    code = {"javascript": "'x'.repeat(1.6e7) + {}", "jinja": "'x' * (30000000 + {})"}[kind]
+    checks = [
+        {"type": "contains", "value": "x", "transform": {"type": kind, "value": code.format(number)}}
+        for number in range(6)
+    ]
+    (result,) = results(tmp_path, {"assert": checks})
+    assert [check.status for check in result.asserts[:2]] == ["pass", "pass"]
+    assert result.asserts[-1].status == "error"
+    assert "together" in result.asserts[-1].reason
+
+
 def test_context_holds_vars_prompt_and_nothing_of_the_case(tmp_path: Path) -> None:
     test = {
         "transform": "JSON.stringify([Object.keys(context).sort(), context.prompt.label, context.vars.word])",

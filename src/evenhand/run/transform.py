@@ -17,6 +17,11 @@ from evenhand.model.transform import Transform, TransformFailed, WrittenTransfor
 RunScripts = Callable[[Sequence[Transform], Evidence], Awaitable[Sequence[Json | TransformFailed]]]
 """How transforms that are scripts are run over one output, together."""
 
+MAX_CHARACTERS = 64 * 1024 * 1024
+"""Length of the texts that expressions make of one answer, after which no further one is made: all are kept at once."""
+
+_CROWDED = f"the transforms of the case made more than {MAX_CHARACTERS:,} characters together"
+
 
 class Untransformed(Exception):
     """A transform of the provider or the case that broke: why, and the evidence as far as it came."""
@@ -80,9 +85,12 @@ async def _applied(
 ) -> list[Json | TransformFailed]:
     found: dict[int, Json | TransformFailed] = {}
     scripts = []
+    room = MAX_CHARACTERS
     for index, transform in enumerate(transforms):
         if transform.type == "jinja":
-            found[index] = _evaluated(transform, evidence)
+            value = _evaluated(transform, evidence) if room > 0 else TransformFailed(_CROWDED)
+            room -= len(value) if isinstance(value, str) else 0
+            found[index] = value
         else:
             scripts.append(index)
     if scripts:

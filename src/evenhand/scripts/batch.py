@@ -64,6 +64,8 @@ class Answer(msgspec.Struct, frozen=True):
     """Whether the memory limit was hit."""
     too_large: bool = False
     """Whether what it returned is larger than a verdict may be."""
+    crowded: bool = False
+    """Whether there was no room left for what it answered."""
     unsettled: bool = False
     """Whether it waits for something that will never come."""
     broken: str = ""
@@ -83,6 +85,24 @@ class Reply(msgspec.Struct, frozen=True):
     """Whether the worker ends after this batch, since it no longer trusts itself."""
 
 
+MAX_ANSWERED = 64 * 1024 * 1024
+"""Bytes that the scripts of one case may answer together, since a case keeps all of them at once."""
+
+
+class Room:
+    """What is left for the answers of one case's scripts."""
+
+    def __init__(self, left: int = MAX_ANSWERED) -> None:
+        self.left = left
+
+    def takes(self, size: int) -> bool:
+        """Whether an answer of so many bytes still fits; it then takes up its place."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
 class Batch:
     """The scripts of one case over one answer, and their answers as they come in."""
 
@@ -94,8 +114,10 @@ class Batch:
         *,
         purpose: Purpose = "verdict",
         dry: bool = False,
+        room: Room | None = None,
     ) -> None:
-        """`dry` makes the scripts ready to run and runs none."""
+        """`dry` makes the scripts ready to run and runs none; `room` is shared with other batches of the case."""
+        self.room = room or Room()
         self.scripts = scripts
         self.purpose = purpose
         self.dry = dry

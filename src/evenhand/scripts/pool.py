@@ -165,7 +165,7 @@ class WorkerPool:
                     if answer.unknown:
                         worker.known.clear()
                         continue
-                    batch.answers[index] = answer
+                    batch.answers[index] = answer if batch.room.takes(len(raw)) else Answer(crowded=True)
         if reply.done:
             worker.in_flight.popleft()
             if batch is not None:
@@ -208,7 +208,12 @@ class WorkerPool:
         else:
             for index in missing:
                 alone = Batch(
-                    [batch.scripts[index]], batch.output, batch.context, purpose=batch.purpose, dry=batch.dry
+                    [batch.scripts[index]],
+                    batch.output,
+                    batch.context,
+                    purpose=batch.purpose,
+                    dry=batch.dry,
+                    room=batch.room,
                 )
                 alone.done.add_done_callback(functools.partial(_take_over, batch, index))
                 self._waiting.appendleft(alone)

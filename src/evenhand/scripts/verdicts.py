@@ -65,6 +65,8 @@ def broken_reason(answer: Answer, *, timeout_ms: float, remedy: str) -> str | No
         return "the script took more memory than it may have"
     if answer.too_large:
         return "the script returned more than 16 MiB"
+    if answer.crowded:
+        return "the scripts of the case returned more than 64 MiB together"
     if answer.unsettled:
         return "the script returned a promise that can never settle: nothing is left that could settle it"
     if answer.broken or answer.returned is msgspec.UNSET:
