@@ -91,10 +91,15 @@ def node_launch(directory: Path, *, typescript: bool, confinement: Confinement |
 def _permissions(confinement: Confinement, version: tuple[int, ...]) -> list[str]:
     """Flags that let Node.js read the suite's folder and nothing else, write nothing and start nothing.
 
-    Before Node.js 25 they do not limit the network, and later they allow it, so that there is one behaviour.
+    Before Node.js 25 they do not limit the network, and later they allow it, so that there is one behaviour. They do
+    not cover databases of `node:sqlite`, which is therefore left out; the worker takes away what else they miss.
     """
     read = (confinement.directory.resolve(), FOLDER / "javascript")
-    flags = ["--permission", *(f"--allow-fs-read={folder}{os.sep}" for folder in read)]
+    flags = [
+        "--permission",
+        "--no-experimental-sqlite",
+        *(f"--allow-fs-read={folder}{os.sep}" for folder in read),
+    ]
     return [*flags, "--allow-net"] if version >= (25, 0) else flags
 
 

@@ -3,10 +3,12 @@
 // Run as `node node_worker.mjs <file number of the channel>`. Frames are four bytes of length and JSON, both ways.
 // Each answer is sent before the next script starts, so that the parent knows which one hangs.
 import fs from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import Module, { createRequire, syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
 import { runInThisContext } from 'node:vm';
 
 const { parse, stringify } = JSON;
@@ -19,6 +21,25 @@ const bodyOf = load('source.js');
 const FunctionClass = Function;
 const SyntaxErrorClass = SyntaxError;
 const bufferFrom = Buffer.from.bind(Buffer);
+
+// --- in a sandbox: what the permissions of Node.js leave open -------------------------------------------------------
+
+// Signals reach other processes, where one of them opens a debugger, and heap snapshots are files.
+const UNCOVERED = [
+  [process, ['kill', '_kill', '_debugProcess', '_debugEnd']],
+  [os, ['setPriority']],
+  [v8, ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']],
+];
+if (process.permission) {
+  for (const [owner, names] of UNCOVERED) {
+    for (const name of names) {
+      owner[name] = () => {
+        throw Object.assign(new Error(`a sandbox does not allow ${name}`), { code: 'ERR_ACCESS_DENIED' });
+      };
+    }
+  }
+  syncBuiltinESMExports();
+}
 
 // --- console and stray errors ------------------------------------------------------------------------------------
 
