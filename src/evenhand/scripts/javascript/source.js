@@ -5,12 +5,13 @@
 // the code does, and it is the one to report.
 //
 // Code with a line end in it is a function body as it stands. A single line is an expression if it can be one; a line
-// that begins with a declaration is declarations and a final expression; any other line is a function body. Code that
-// is asked for a `value` is an expression on a single line, or says `return` itself.
+// that begins with a declaration, comments before it aside, is declarations and a final expression; any other line is a
+// function body. Code that is asked for a `value` is an expression on a single line, or says `return` itself.
 (() => {
   'use strict';
-  const DECLARATION = /^(?:const|let|var)(?=[\s{[])/;
-  const TRIVIA = /^(?:[\s;]|\/\/.*$|\/\*[^]*?\*\/)*$/;
+  // One comment can be read in one way only, so that a row of them is not tried in every grouping.
+  const DECLARATION = /^(?:\s|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:const|let|var)(?=[\s{[])/;
+  const TRIVIA = /^(?:[\s;]|\/\/.*$|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*$/;
   // Places at which a line may be split that are tried: a line of ten thousand semicolons is not read for ever.
   const MAX_SPLITS = 200;
 
