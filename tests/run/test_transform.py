@@ -314,6 +314,19 @@ def test_graders_take_no_transform(tmp_path: Path) -> None:
     assert "grader.provider.transform: a transform is for systems under test" in found
 
 
+def test_answer_whose_transform_broke_says_where_it_is_kept(tmp_path: Path) -> None:
+    answer = "import json, sys; sys.stdin.read(); print(json.dumps({'output': 'hi'}))"
+    provider = {"type": "exec", "command": ["python3", "-c", answer]}
+    write(
+        tmp_path, {"transform": "null", "assert": [{"type": "contains", "value": "hi"}]}, providers=[provider]
+    )
+    suite = load_suite(tmp_path)
+    first, second = (next(iter(run_suite(suite).cases())) for _ in range(2))
+    assert (first.cached, second.cached) == (False, True)
+    assert first.cache_key is not None
+    assert second.cache_key == first.cache_key
+
+
 def test_rescoring_applies_other_transforms_to_the_answer_as_it_came(tmp_path: Path) -> None:
     test = {"assert": [{"type": "equals", "value": "HI!"}]}
     write(tmp_path, test, defaults={"transform": UPPER})

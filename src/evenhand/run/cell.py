@@ -171,28 +171,14 @@ def _judged(
     return CaseResult(
         status=status,
         score=score,
-        output=response.output,
         raw_output=progress.raw_output,
-        tool_calls=response.tool_calls,
         asserts=asserts,
         named_scores=named_means(asserts),
         error=error,
         error_class=error_class,
         empty_reason=reason,
-        stop_reason=response.stop_reason,
-        model=response.model,
-        reasoning=response.reasoning,
-        usage=response.usage,
-        cost_usd=response.cost_usd,
-        latency_ms=response.latency_ms,
-        attempts=response.attempts,
-        cached=response.cached,
-        cache_key=response.cache_key,
-        raw=response.raw,
-        log_probs=response.log_probs,
-        metadata=response.metadata,
-        trace=response.trace,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
+        **_of_response(response),
         **_asked(cell, services, progress, started),
     )
 
@@ -208,21 +194,8 @@ def _untransformed(
         error_class=broken.failure.error_class,
         error_details=broken.failure.details,
         empty_reason=services.empty_reason(response, broken.evidence),
-        output=response.output,
         raw_output=progress.raw_output,
-        tool_calls=response.tool_calls,
-        stop_reason=response.stop_reason,
-        model=response.model,
-        reasoning=response.reasoning,
-        usage=response.usage,
-        cost_usd=response.cost_usd,
-        latency_ms=response.latency_ms,
-        attempts=response.attempts,
-        cached=response.cached,
-        raw=response.raw,
-        metadata=response.metadata,
-        log_probs=response.log_probs,
-        trace=response.trace,
+        **_of_response(response),
         **_asked(cell, services, progress, started),
     )
 
@@ -239,6 +212,27 @@ def _unanswered(
         trace=progress.trace,
         **_asked(cell, services, progress, started),
     )
+
+
+def _of_response(response: Response) -> dict[str, Any]:
+    """The fields of a result that are those of the answer."""
+    return {
+        "output": response.output,
+        "tool_calls": response.tool_calls,
+        "stop_reason": response.stop_reason,
+        "model": response.model,
+        "reasoning": response.reasoning,
+        "usage": response.usage,
+        "cost_usd": response.cost_usd,
+        "latency_ms": response.latency_ms,
+        "attempts": response.attempts,
+        "cached": response.cached,
+        "cache_key": response.cache_key,
+        "raw": response.raw,
+        "log_probs": response.log_probs,
+        "metadata": response.metadata,
+        "trace": response.trace,
+    }
 
 
 def _asked(cell: Cell, services: Services, progress: _Progress, started: float) -> dict[str, Any]:
