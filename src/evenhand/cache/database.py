@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from evenhand.errors import EvenhandError
+from evenhand.io.sqlite import enter_wal, error_name, transaction
 
 FILE_NAME = "answers.sqlite"
 APPLICATION_ID = 0x6576_6361
@@ -111,7 +111,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
             _refuse_foreign(connection, path)
             is_immutable = not _can_write(path)
             if not is_immutable:
-                _enter_wal(connection)
+                enter_wal(connection, patience_s=BUSY_TIMEOUT_S)
                 connection.execute("PRAGMA synchronous = NORMAL")
                 if not _version(connection):
                     _create(connection, path)
@@ -146,32 +146,6 @@ def _create(connection: sqlite3.Connection, path: Path) -> None:
                 connection.execute(statement)
 
 
-def _enter_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. SQLite does not wait for others here, so this does."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            return
-        except sqlite3.OperationalError as error:
-            if not is_busy(error) or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)
-
-
-@contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that holds the write lock from its start: all of it is committed, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
-
-
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn errors of SQLite into a `CacheError` that says what to do."""
@@ -179,15 +153,6 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise CacheError(f"{path}: {explained(error)}") from error
-
-
-def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another connection is in the way."""
-    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-
-
-def _name(error: sqlite3.Error) -> str:
-    return getattr(error, "sqlite_errorname", "") or ""
 
 
 _EXPLANATIONS = {
@@ -204,7 +169,7 @@ _EXPLANATIONS = {
 def explained(error: sqlite3.Error) -> str:
     """What an error of SQLite means to a person, and what to do."""
     for prefix, explanation in _EXPLANATIONS.items():
-        if _name(error).startswith(prefix):
+        if error_name(error).startswith(prefix):
             return f"{explanation} (SQLite: {error})"
     return f"it failed (SQLite: {error})"
 

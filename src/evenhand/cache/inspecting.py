@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from evenhand.cache.database import CacheError, cache_file, connect, transaction, translated
+from evenhand.cache.database import CacheError, cache_file, connect, translated
 from evenhand.cache.entry import BadEntry, Entry, NewerEntry, read_entry
 from evenhand.cache.question import Question
 from evenhand.errors import UsageError
+from evenhand.io.sqlite import transaction
 
 DAY_S = 86_400.0
 MAX_CANDIDATES = 200

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from evenhand.cache.database import CacheError, Row, insert, is_busy, transaction, translated
+from evenhand.cache.database import CacheError, Row, insert, translated
+from evenhand.io.sqlite import is_busy, transaction
 
 BATCH = 200
 """Answers that are committed together at most."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import io
-import math
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.hosts import HostGuard
+from evenhand.io.quota_headers import header_number
 from evenhand.text.excerpt import escaped
 from evenhand.version import __version__
 
@@ -221,11 +221,11 @@ def retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:
     `Retry-After` holds seconds or a date (RFC 9110, section 10.2.3); `retry-after-ms` is finer and comes first.
     `now` is in seconds since 1970.
     """
-    finer = _number(headers.get("retry-after-ms"))
+    finer = header_number(headers.get("retry-after-ms"))
     if finer is not None:
         return finer
     written = headers.get("retry-after")
-    seconds = _number(written)
+    seconds = header_number(written)
     if seconds is not None:
         return seconds * 1_000
     if written is None:
@@ -235,11 +235,3 @@ def retry_after_ms(headers: Mapping[str, str], now: float) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, round((moment - now) * 1_000, 3))
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0 <= value < math.inf else None

@@ -48,16 +48,20 @@ def quotas_in(headers: Mapping[str, str], now: float) -> Iterator[Quota]:
     for unit, remaining, limit, reset in _OPENAI:
         if (left := headers.get(remaining)) is not None:
             reset_s = _duration_s(headers.get(reset))
-            yield from _quota(unit, _number(left), reset_s, _number(headers.get(limit)), refills=True)
+            yield from _quota(
+                unit, header_number(left), reset_s, header_number(headers.get(limit)), refills=True
+            )
     for unit, prefix in _ANTHROPIC:
         if (left := headers.get(f"{prefix}-remaining")) is not None:
             reset_s = _moment_s(headers.get(f"{prefix}-reset"), now)
-            limit_number = _number(headers.get(f"{prefix}-limit"))
-            yield from _quota(unit, _number(left), reset_s, limit_number, refills=True)
+            limit_number = header_number(headers.get(f"{prefix}-limit"))
+            yield from _quota(unit, header_number(left), reset_s, limit_number, refills=True)
     for prefix in _PLAIN:
         if (left := headers.get(f"{prefix}-remaining")) is not None:
             reset_s = _reset_s(headers.get(f"{prefix}-reset"), now)
-            yield from _quota("requests", _number(left), reset_s, _number(headers.get(f"{prefix}-limit")))
+            yield from _quota(
+                "requests", header_number(left), reset_s, header_number(headers.get(f"{prefix}-limit"))
+            )
     if (policies := headers.get("ratelimit")) is not None:
         for policy in policies.split(","):
             found = {name[0] if len(name) == 1 else name: float(n) for name, n in _PARAMETER.findall(policy)}
@@ -78,7 +82,8 @@ def _quota(
         yield Quota(unit, remaining, max(0.0, reset_s), limit, refills)
 
 
-def _number(text: str | None) -> float | None:
+def header_number(text: str | None) -> float | None:
+    """The number in a header, 0 or more; None for a header that is missing or says something else."""
     try:
         value = float(text or "")
     except ValueError:
@@ -88,7 +93,7 @@ def _number(text: str | None) -> float | None:
 
 def _duration_s(text: str | None) -> float | None:
     """Seconds of `6m0s`, `12ms`, `1.5s` or a plain number."""
-    plain = _number(text)
+    plain = header_number(text)
     if plain is not None or text is None:
         return plain
     parts = _DURATION.findall(text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.errors import StoreError
+from evenhand.io.sqlite import enter_wal, error_name, transaction
 from evenhand.store.migrations import MIGRATIONS
 from evenhand.store.state import create_state_directory
 
@@ -49,7 +49,7 @@ def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
     if not _version(connection):
         # Only an empty file takes this setting; it lets deleted runs give their space back without a rewrite.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    _enter_wal(connection)
+    enter_wal(connection, patience_s=BUSY_TIMEOUT_S)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -81,19 +81,6 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path | None) -> None:
         )
 
 
-def _enter_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. SQLite does not wait for others here, so this does."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            return
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)
-
-
 def _migrate(connection: sqlite3.Connection, path: Path | None) -> None:
     with transaction(connection):
         # Another process may have done it, or a newer one more, while this one waited.
@@ -102,19 +89,6 @@ def _migrate(connection: sqlite3.Connection, path: Path | None) -> None:
             migration(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-
-
-@contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that holds the write lock from its start: all of it is committed, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextlib.contextmanager
@@ -143,12 +117,8 @@ _EXPLANATIONS = {
 
 
 def _explain(error: sqlite3.Error) -> str:
-    name = getattr(error, "sqlite_errorname", "") or ""
+    name = error_name(error)
     for prefix, explanation in _EXPLANATIONS.items():
         if name.startswith(prefix):
             return f"{explanation} (SQLite: {error})"
     return f"the store failed (SQLite: {error})"
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))

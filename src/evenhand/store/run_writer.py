@@ -6,8 +6,9 @@ import contextlib
 import sqlite3
 
 from evenhand.errors import StoreError
+from evenhand.io.sqlite import transaction
 from evenhand.model.result import CaseResult, Run
-from evenhand.store.database import BUSY_TIMEOUT_S, transaction
+from evenhand.store.database import BUSY_TIMEOUT_S
 from evenhand.store.encoding import pack_run
 from evenhand.store.writer import Action, Channel, WriterThread
 

@@ -16,8 +16,9 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from evenhand.errors import StoreError
+from evenhand.io.sqlite import transaction
 from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
-from evenhand.store.database import connect, transaction
+from evenhand.store.database import connect
 from evenhand.store.documents import RunDocuments
 from evenhand.store.key_set import KeySet
 from evenhand.store.reading import Order, Reader

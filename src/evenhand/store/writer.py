@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evenhand.errors import StoreError
+from evenhand.io.sqlite import transaction
 from evenhand.model.result import CaseResult
 from evenhand.store.blocks import blocks_of, insert_block, insert_rows
-from evenhand.store.database import transaction, translated
+from evenhand.store.database import translated
 from evenhand.store.redaction import Redactor
 
 BATCH = 200

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from evenhand.io.sqlite import enter_wal, transaction
 from evenhand.model.outcome import Status
 from evenhand.model.result import CaseResult
 from evenhand.report.labels import kind_label, output_text
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 VERSION = 3
 """Version of the tables: a file with another one is made anew."""
+
+BUSY_TIMEOUT_S = 30.0
+"""How long to wait while another process writes."""
 
 MAX_WORDS = 64_000
 """Characters of one result's texts that are searched."""
@@ -68,7 +72,7 @@ class CaseIndex:
         number, last = self._run(run_id)
         added = 0
         for batch in _batches(store.results_after(run_id, last)):
-            with self._lock, _transaction(self._connection):
+            with self._lock, transaction(self._connection):
                 for place, result in batch:
                     row = self._connection.execute(_CASE, _row(number, result)).lastrowid
                     self._connection.execute(
@@ -126,15 +130,17 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     # Of another version, damaged or no database at all: everything in it can be had again.
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-    return _prepared(sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30))
+    return _prepared(
+        sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT_S)
+    )
 
 
 def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA journal_mode = WAL")
+    enter_wal(connection, patience_s=BUSY_TIMEOUT_S)
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("PRAGMA cache_size = -32768")
-    with _transaction(connection):
+    with transaction(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version != VERSION and tables:
@@ -144,18 +150,6 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
     return connection
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _batches(results: Iterator[tuple[int, CaseResult]]) -> Iterator[list[tuple[int, CaseResult]]]:
