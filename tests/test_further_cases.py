@@ -1,4 +1,4 @@
-"""Further right answers, in the shapes of tests/data/vectors: assertions, loading, templates and filters."""
+"""Further right answers, in the shapes of tests/data/vectors: assertions, groups, suites, templates and filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand.model.result import Filters
 from evenhand.model.suite import Case
 from evenhand.run.plan import selects
 from evenhand.template import Engine, Scope
-from support.assertions import build, evidence, judged
+from support.assertions import build, evidence, judged_case
 from support.vectors import row_id
 from support.written import load, messages
 
@@ -48,7 +48,7 @@ def test_assertion_judges_as_the_table_says(row: dict[str, Any]) -> None:
     assertion, expected = build(row["assert"]), row["expected"]
     assert isinstance(assertion, Assertion), assertion
     seen = evidence(output_of(row), vars=row.get("vars"), response=row.get("metrics"))
-    outcome = judged(assertion, seen)
+    outcome = judged_case((assertion,), seen)[0].outcome
     assert (outcome.status, outcome.score) == (expected["status"], expected.get("score")), outcome.reason
     assert expected.get("reason_contains", "") in outcome.reason
 

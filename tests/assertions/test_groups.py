@@ -15,17 +15,18 @@ from evenhand.errors import ErrorClass, Problem
 from evenhand.model.assertion import Assertion, placed, walk
 from evenhand.model.evidence import Evidence
 from evenhand.model.group import Group
-from evenhand.model.outcome import Outcome, Status, Weighed, errored, failed, passed
+from evenhand.model.outcome import Outcome, Status, Weighed, errored, failed, failed_both_ways, passed
 from evenhand.model.transform import Transform
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.groups import GROUP_DECIDED
 from evenhand.run.scoring import case_passes, case_score
-from support.assertions import ENGINE, build, built, evidence, judged_group, verdict_on
+from support.assertions import ENGINE, build, built, evidence, judged_case, judged_group, verdict_on
 
 PASS, FAIL, ERROR, SKIPPED = Status.PASS, Status.FAIL, Status.ERROR, Status.SKIPPED
 YES = {"type": "contains", "value": "yes"}
 NO = {"type": "contains", "value": "no"}
 GROUPS = ("all-of", "assert-set", "any-of", "none-of", "at-least")
+_BOTH_POLARITIES = (*GROUPS, *(f"not-{kind}" for kind in GROUPS))
 
 
 class Given(Assertion, frozen=True, kw_only=True, tag="given"):
@@ -293,6 +294,50 @@ def test_group_that_says_what_is_not_there_cannot_pass_on_an_empty_answer(option
     assert "vacuously" in outcome.reason
     assert outcome.parts
     assert judged_group(built(options), evidence("text")).status is PASS
+
+
+def test_what_fails_both_ways_never_helps_a_group_to_pass() -> None:
+    """Over every small tree: a group passes at most where it would with any verdict in place of the fails both ways."""
+    lost = failed_both_ways("threw")
+    leaves = [Given(outcome=lost), Given(outcome=of(PASS)), Given(outcome=of(FAIL))]
+    pairs = [pair for pair in itertools.product(leaves, repeat=2) if pair[0].outcome is lost]
+    for outer, inner in itertools.product(_BOTH_POLARITIES, repeat=2):
+        for first, second in pairs:
+            worlds = [Given(outcome=of(status)) for status in (PASS, FAIL)]
+            made = group(outer, [group(inner, [first, second]), Given(outcome=of(FAIL))])
+            possible = [
+                judge(group(outer, [group(inner, [world, second]), Given(outcome=of(FAIL))]))[0].status
+                for world in worlds
+                if second.outcome is not lost
+            ]
+            if possible:
+                expected = PASS if set(possible) == {PASS} else FAIL
+                assert judge(made)[0].status is expected, (outer, inner, second.outcome.status)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"type": "javascript", "value": "(() => { throw new Error('boom') })()"},
+        {"type": "javascript", "value": "undefined"},
+        {"type": "python", "value": "float('nan')"},
+        {"type": "jinja", "value": "output_json.status == 'ok'"},
+        {"type": "contains", "value": "secret", "transform": "''"},
+        {"type": "cost", "max": 1, "on_missing": "fail"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["none-of", "not-any-of", "not-all-of"])
+def test_member_that_could_not_tell_is_no_sign_of_absence(kind: str, member: Mapping[str, Any]) -> None:
+    outcome = judged_group(built({"type": kind, "assert": [member]}), evidence("text"))
+    assert (outcome.status, outcome.score) == (FAIL, 0.0)
+    assert "what fails both ways counts as passed here" in outcome.reason
+    assert outcome.parts[0].status is FAIL
+
+
+def test_safe_mode_rejects_inside_a_group_that_asks_for_the_opposite() -> None:
+    made = built({"type": "none-of", "assert": [{"type": "javascript", "value": "false"}]})
+    (found,) = judged_case((made,), evidence("text"), safe_mode=True)
+    assert (found.outcome.status, found.outcome.score) == (FAIL, 0.0)
 
 
 def test_group_that_reads_only_figures_may_pass_on_an_empty_answer() -> None:

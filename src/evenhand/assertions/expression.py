@@ -11,7 +11,7 @@ from msgspec import Meta
 from evenhand.errors import BrokenAssertion, Problem, TemplateError
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, failed, passed
+from evenhand.model.outcome import Outcome, failed, failed_both_ways, passed
 from evenhand.template import Engine
 from evenhand.text.excerpt import clipped, quoted
 
@@ -66,7 +66,9 @@ class Jinja(Assertion, frozen=True, kw_only=True, dict=True, tag="jinja"):
             message = f"expression cannot be evaluated: {error.message}: {clipped(self.value)}"
             if not error.depends_on_data:
                 raise BrokenAssertion(message) from error
-            return failed(f"{message}, over {quoted(evidence.text)}", details={"error": error.message})
+            return failed_both_ways(
+                f"{message}, over {quoted(evidence.text)}", details={"error": error.message}
+            )
         if holds:
             return self._held
         return failed(f"expression is false: {clipped(self.value)}, over {quoted(evidence.text)}")
@@ -74,7 +76,3 @@ class Jinja(Assertion, frozen=True, kw_only=True, dict=True, tag="jinja"):
     @cached_property
     def _held(self) -> Outcome:
         return passed(f"expression is true: {clipped(self.value)}")
-
-    def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
-        could_not_tell = outcome.details is not None
-        return outcome if could_not_tell else super().negated(outcome, evidence)

@@ -12,7 +12,7 @@ from evenhand.errors import BrokenAssertion, Problem
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response
-from evenhand.model.outcome import Outcome, Status, failed, verdict
+from evenhand.model.outcome import Outcome, Status, failed_both_ways, verdict
 from evenhand.template import Engine
 
 COST_NOISE_USD = 1e-12
@@ -53,7 +53,7 @@ class Budget(Assertion, frozen=True, kw_only=True):
         if self.on_missing == "error":
             raise BrokenAssertion(f"{self.kind} not reported")
         if self.on_missing == "fail":
-            return failed(f"{self.kind} not reported, which `on_missing` makes a failure")
+            return failed_both_ways(f"{self.kind} not reported, which `on_missing` makes a failure")
         note = f"{self.kind} not reported; budget not enforced"
         return Outcome(status=Status.PASS, score=1.0, reason=note, unenforced=True)
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from evenhand.errors import BrokenAssertion, Problem
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, failed, passed
+from evenhand.model.outcome import Outcome, failed, failed_both_ways, passed
 from evenhand.template import Engine
 from evenhand.text.excerpt import clipped, quoted
 from evenhand.text.json_reader import NotJson
@@ -95,7 +95,7 @@ class ContainsJson(Assertion, frozen=True, kw_only=True, dict=True, tag="contain
             place = search.match.start
             where = f" at character {place + 1}: {quoted(evidence.text, around=place)}"
             return msgspec.structs.replace(opposite, reason=opposite.reason + where)
-        return failed(opposite.reason) if search.truncated else opposite
+        return failed_both_ways(opposite.reason) if search.truncated else opposite
 
     @cached_property
     def _compiled(self) -> Schema | None:
@@ -129,7 +129,7 @@ class ContainsJson(Assertion, frozen=True, kw_only=True, dict=True, tag="contain
         if search.match:
             return passed(f"output contains JSON{' matching the schema' if self._compiled else ''}")
         if search.truncated:
-            return failed(_truncation(search.truncated, evidence.text))
+            return failed_both_ways(_truncation(search.truncated, evidence.text))
         if search.mismatch:
             return search.mismatch.outcome()
         return failed(f"output contains no JSON value{_nearest_miss(search.broken, evidence.text)}")

@@ -12,7 +12,7 @@ from evenhand.errors import BrokenAssertion, ErrorClass, Problem, TemplateError
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, ToolCall
-from evenhand.model.outcome import Outcome, failed, passed
+from evenhand.model.outcome import Outcome, failed, failed_both_ways, passed
 from evenhand.template import Engine, Val
 from evenhand.template.engine import sole_expression
 from evenhand.template.val import is_raw
@@ -103,25 +103,26 @@ class CallsTool(Assertion, frozen=True, kw_only=True, dict=True, tag="tool-call"
         expected = self._expected(evidence)
         calls = evidence.response.tool_calls
         named = [call for call in calls if call.name == self.name]
+        is_untold = not calls and not evidence.provider_reports_tool_calls
+        if is_untold and self.negate:
+            raise BrokenAssertion("the provider does not report tool calls, so their absence shows nothing")
         if not named:
-            return failed(f"tool `{clipped(self.name)}` was not called {_overview(calls, evidence)}")
+            return self._missed(f"was not called {_overview(calls, evidence)}", is_known=not is_untold)
         difference = None
         for call in named:
             difference = self._difference(call, expected)
             if difference is None:
                 return passed(f"tool `{clipped(self.name)}` was called as expected")
-        return failed(
-            f"tool `{clipped(self.name)}` was called {len(named)} time(s), none matching: {difference}"
-            f"; {_listed(calls)}"
+        is_known = not any(self._is_unreadable(call) for call in calls)
+        return self._missed(
+            f"was called {len(named)} time(s), none matching: {difference}; {_listed(calls)}",
+            is_known=is_known,
         )
 
-    def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
-        calls = evidence.response.tool_calls
-        if not calls and not evidence.provider_reports_tool_calls:
-            raise BrokenAssertion("the provider does not report tool calls, so their absence shows nothing")
-        if not outcome.passed and any(self._is_unreadable(call) for call in calls):
-            return failed(outcome.reason)
-        return super().negated(outcome, evidence)
+    def _missed(self, what: str, *, is_known: bool) -> Outcome:
+        """The tool was not called as expected; only where everything is known was it really not."""
+        reason = f"tool `{clipped(self.name)}` {what}"
+        return failed(reason) if is_known else failed_both_ways(reason)
 
     @cached_property
     def _compiled(self) -> Schema | None:

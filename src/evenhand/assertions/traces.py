@@ -12,7 +12,7 @@ from msgspec import Meta
 from evenhand.errors import BrokenAssertion, Problem
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, failed, verdict
+from evenhand.model.outcome import Outcome, failed_both_ways, verdict
 from evenhand.model.trace import ERROR, Span, Trace
 from evenhand.template import Engine
 from evenhand.text.excerpt import quoted
@@ -46,17 +46,6 @@ class TraceAssertion(Assertion, frozen=True, kw_only=True):
         trace = _complete(evidence)
         return self.judged(self._matching(trace), trace)
 
-    def settle(self, outcome: Outcome, evidence: Evidence) -> Outcome:
-        # Where there is nothing to look at, neither polarity holds.
-        if self.negate and self.needs_match and not self._matching(_complete(evidence)):
-            return outcome
-        return super().settle(outcome, evidence)
-
-    @property
-    def needs_match(self) -> bool:
-        """Whether the verdict says something about spans that match, so that there must be some."""
-        return True
-
     def judged(self, spans: Sequence[Span], trace: Trace) -> Outcome:
         """The verdict on the spans that match."""
         raise NotImplementedError
@@ -68,7 +57,7 @@ class TraceAssertion(Assertion, frozen=True, kw_only=True):
         return [span for span in trace.spans if matches_glob(span.name.casefold(), glob)]
 
     def _unmatched(self, trace: Trace) -> Outcome:
-        return failed(f"no span matches {self.pattern!r}, found {_names(trace.spans)}")
+        return failed_both_ways(f"no span matches {self.pattern!r}, found {_names(trace.spans)}")
 
 
 @ASSERTIONS.register
@@ -115,10 +104,6 @@ class TraceSpanCount(TraceAssertion, frozen=True, kw_only=True, tag="trace-span-
             yield Problem("without a bound every trace passes", (), "set `min`, `max`, or both")
         elif self.min is not None and self.max is not None and self.min > self.max:
             yield Problem(f"no count is at least {self.min} and at most {self.max}", ("min",))
-
-    @property
-    def needs_match(self) -> bool:
-        return False
 
     def judged(self, spans: Sequence[Span], trace: Trace) -> Outcome:
         count = len(spans)

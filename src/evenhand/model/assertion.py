@@ -14,7 +14,7 @@ import msgspec
 from evenhand.errors import Problem, TemplateError
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, Status, failed
+from evenhand.model.outcome import Outcome, Status, failed_both_ways
 from evenhand.model.transform import WrittenTransform
 from evenhand.registry import Registry
 from evenhand.template import Engine, Val
@@ -123,14 +123,16 @@ class Assertion(
 
     def settle(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The verdict that an evaluation comes to: negated where asked for, unless nothing was produced to judge."""
-        if not self.negate or (outcome.status is not _PASS and outcome.status is not _FAIL):
+        if not self.negate or outcome.both_ways:
+            return outcome
+        if outcome.status is not _PASS and outcome.status is not _FAIL:
             return outcome
         return self.guarded(self.negated(outcome, evidence), evidence)
 
     def guarded(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         """The outcome itself, unless it is a negated pass over an answer that holds nothing."""
         if self.negate and outcome.passed and self.reads_output and evidence.is_silent:
-            return failed(vacuous(evidence))
+            return failed_both_ways(vacuous(evidence))
         return outcome
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:

@@ -29,7 +29,9 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
 
     `parts` holds what a verdict is made of: the results of a group's members (`AssertResult`), or the component
     results of a script (outcomes). `named_scores` are further figures that a script or checker reports.
-    `unenforced` marks a verdict that holds only because a budget could not be enforced.
+    `unenforced` marks a verdict that holds only because a budget could not be enforced. `both_ways` marks a fail that
+    says nothing for the opposite either, such as that of a script that threw: `negate` leaves it as it is, and so
+    does a group that asks for the opposite.
     """
 
     status: Status
@@ -44,6 +46,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     cost_usd: float | None = None
     cached: bool = False
     unenforced: bool = False
+    both_ways: bool = False
 
     @property
     def passed(self) -> bool:
@@ -66,6 +69,11 @@ def passed(reason: str, *, score: float = 1.0, details: Any = None) -> Outcome:
 def failed(reason: str, *, score: float = 0.0, details: Any = None) -> Outcome:
     """An assertion that was judged and did not hold."""
     return Outcome(status=_FAIL, score=finite(score), reason=reason, details=details)
+
+
+def failed_both_ways(reason: str, *, details: Any = None) -> Outcome:
+    """An assertion that does not hold, and whose opposite does not hold either."""
+    return Outcome(status=_FAIL, score=0.0, reason=reason, details=details, both_ways=True)
 
 
 def verdict(held: bool, reason: str, *, details: Any = None) -> Outcome:

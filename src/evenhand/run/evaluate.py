@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from evenhand.errors import ClassifiedError, ErrorClass
 from evenhand.model.assertion import Assertion, scores_freely
 from evenhand.model.evidence import Evidence
-from evenhand.model.outcome import Outcome, Weighed, errored
+from evenhand.model.outcome import Outcome, Status, Weighed, errored
 from evenhand.run.groups import Branch, Grade, ask, close_decided, close_finished
 from evenhand.run.scoring import graders_matter
 from evenhand.run.transform import RunScripts, views
@@ -66,14 +68,14 @@ async def _judge_waiting(
         elif leaf.assertion.is_script:
             scripts.setdefault(id(view), (view, []))[1].append(leaf)
         else:
-            leaf.outcome = judge(leaf.assertion, view)
+            leaf.outcome = _over(view, leaf.assertion, judge(leaf.assertion, view))
     batches = list(scripts.values())
     judged = await asyncio.gather(
         *(judge_scripts([leaf.assertion for leaf in batch], view) for view, batch in batches)
     )
-    for (_, batch), outcomes in zip(batches, judged, strict=True):
+    for (view, batch), outcomes in zip(batches, judged, strict=True):
         for leaf, outcome in zip(batch, outcomes, strict=True):
-            leaf.outcome = outcome
+            leaf.outcome = _over(view, leaf.assertion, outcome)
     for branch in branches:
         close_finished(branch, evidence)
 
@@ -131,11 +133,26 @@ class _Grading:
     async def _graded(self, assertion: Assertion) -> Outcome:
         try:
             (view,) = await views([assertion], self._evidence, self._run_transforms)
-            return view if isinstance(view, Outcome) else await self._grade(assertion, view)
+            if isinstance(view, Outcome):
+                return view
+            return _over(view, assertion, await self._grade(assertion, view))
         except ClassifiedError as error:
             return errored(error.message, error.error_class, details=error.details)
         except Exception as error:  # noqa: BLE001  (as in `judge`)
             return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
+
+
+def _over(view: Evidence, assertion: Assertion, outcome: Outcome) -> Outcome:
+    """The outcome of an assertion over what its transform left of the answer.
+
+    Groups look at the answer itself before they take a fail for a good sign. Where a transform left nothing to judge,
+    only this place knows.
+    """
+    if outcome.status is not Status.FAIL or assertion.transform is None:
+        return outcome
+    if not (assertion.reads_output and view.is_silent):
+        return outcome
+    return msgspec.structs.replace(outcome, both_ways=True)
 
 
 def judge(assertion: Assertion, evidence: Evidence) -> Outcome:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+import msgspec
+
 from evenhand.analysis.verdict import collapse
 from evenhand.errors import ErrorClass
 from evenhand.model.assertion import Assertion
@@ -23,12 +25,17 @@ GROUP_DECIDED = "skipped: the group is already decided"
 class Branch:
     """One assertion, its outcome once there is one, and the branches of its members."""
 
-    __slots__ = ("assertion", "members", "outcome")
+    __slots__ = ("assertion", "is_turned", "members", "outcome")
 
-    def __init__(self, assertion: Assertion, outcome: Outcome | None = None) -> None:
+    def __init__(
+        self, assertion: Assertion, outcome: Outcome | None = None, *, is_turned: bool = False
+    ) -> None:
         self.assertion = assertion
         self.outcome = outcome
-        self.members = [Branch(member) for member in assertion.members]
+        self.is_turned = is_turned
+        """Whether the groups around it, taken together, want that it does not hold."""
+        turned = is_turned is not assertion.turns_members
+        self.members = [Branch(member, is_turned=turned) for member in assertion.members]
 
     @property
     def leaves(self) -> Iterator[Branch]:
@@ -44,8 +51,12 @@ class Branch:
 
     @property
     def known(self) -> list[Weighed]:
-        """The members that are finished."""
-        return [Weighed(m.outcome, m.assertion.weight) for m in self.members if m.outcome is not None]
+        """The members that are finished, as they count."""
+        return [
+            Weighed(counted(m.outcome) if m.is_turned else m.outcome, m.assertion.weight)
+            for m in self.members
+            if m.outcome is not None
+        ]
 
     @property
     def waiting(self) -> list[Branch]:
@@ -65,6 +76,13 @@ class Branch:
                 reason=reason,
                 parts=tuple(member.result(evidence) for member in self.members),
             )
+
+
+def counted(outcome: Outcome) -> Outcome:
+    """What a member's outcome counts as, where its opposite is wanted: a fail both ways is as bad as a pass."""
+    if not outcome.both_ways:
+        return outcome
+    return msgspec.structs.replace(outcome, status=Status.PASS, score=1.0)
 
 
 def close_finished(branch: Branch, evidence: Evidence) -> None:
@@ -182,6 +200,9 @@ def _reason(group: Group, members: Sequence[Weighed], status: Status) -> str:
     counts = [(tally.passed, "passed"), (tally.failed, "failed"), (tally.errored, "errored")]
     counts.append((len(members) - sum(tally), "skipped"))
     reason = f"{group.wanted}: {', '.join(f'{count} {word}' for count, word in counts if count)}"
+    both_ways = [m.outcome.reason for m in members if m.outcome.both_ways and m.outcome.passed]
+    if both_ways:
+        reason += f"; what fails both ways counts as passed here: {both_ways[0]}"
     if status is Status.ERROR:
         broken = next(m.outcome.reason for m in members if m.outcome.status is Status.ERROR)
         reason += f"; {broken}"

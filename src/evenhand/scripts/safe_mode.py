@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evenhand.io.given_functions import is_reference
-from evenhand.model.outcome import Outcome, failed
+from evenhand.model.outcome import Outcome, failed_both_ways
 from evenhand.model.transform import Transform, TransformFailed
 from evenhand.scripts.assertion import ScriptAssertion
 from evenhand.scripts.transform import TransformScript
@@ -30,7 +30,7 @@ def is_asked_for(environ: Mapping[str, str]) -> bool:
 def rejection(assertion: ScriptAssertion) -> Outcome | None:
     """The verdict on an assertion whose code may not run, which `negate` does not turn round; None where it may."""
     is_inline = assertion.reference is None and not is_reference(assertion.value)
-    return failed(EXPLANATION) if is_inline else None
+    return failed_both_ways(EXPLANATION) if is_inline else None
 
 
 def rejected_transform(transform: Transform) -> TransformFailed | None:

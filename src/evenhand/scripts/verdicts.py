@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evenhand.errors import ErrorClass, dotted
-from evenhand.model.outcome import Outcome, Status, errored, failed, meets
+from evenhand.model.outcome import Outcome, Status, errored, failed_both_ways, meets
 from evenhand.scripts.batch import Answer, Thrown
 
 WANTED = "return true, false, a number, or {pass, score, reason}"
@@ -40,14 +40,14 @@ def verdict(answer: Answer, terms: Terms) -> Outcome:
     """The outcome of an assertion whose script answered this, `negate` applied."""
     details = {"console": list(answer.console)} if answer.console else None
     if answer.threw is not None:
-        return failed(f"the script threw {thrown_in_words(answer.threw)}", details=details)
+        return failed_both_ways(f"the script threw {thrown_in_words(answer.threw)}", details=details)
     broken = broken_reason(answer, timeout_ms=terms.timeout_ms, remedy=terms.remedy)
     if broken is not None:
         return errored(broken, ErrorClass.CHECKER_FAILED, details=details)
     try:
         outcome = _judged(answer.returned, terms)
     except WrongShape as wrong:
-        return failed(str(wrong), details=details)
+        return failed_both_ways(str(wrong), details=details)
     if details is None:
         return outcome
     return msgspec.structs.replace(outcome, details={**(outcome.details or {}), **details})
