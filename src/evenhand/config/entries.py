@@ -15,7 +15,7 @@ from evenhand.config.sandbox import Sandbox
 from evenhand.config.sources import FileSource, open_sources, settle_ids
 from evenhand.config.sources.generator import CommandGenerator, FunctionGenerator, read_generator
 from evenhand.config.wording import found
-from evenhand.errors import SuiteError
+from evenhand.errors import GeneratorError, Problem, SuiteError
 
 Generator = CommandGenerator | FunctionGenerator
 
@@ -62,6 +62,8 @@ def run_generators(
             sources.append(generator.run(sandbox, folder))
         except SuiteError as error:
             place.adopt(error)
+        except GeneratorError as error:
+            raise GeneratorError(str(Problem(str(error), place.path, location=place.location))) from error
     return sources
 
 
