@@ -66,7 +66,9 @@ def test_a_wrong_generated_case_is_named_with_its_line(tmp_path: Path) -> None:
 
 def test_a_generator_that_fails_is_a_fault_of_the_machinery(tmp_path: Path) -> None:
     files = {"make.py": "import sys; sys.exit('no registry')"}
-    with pytest.raises(GeneratorError, match=r"evenhand.yaml:1:\d+: tests\[0\]: generator .*no registry") as caught:
+    with pytest.raises(
+        GeneratorError, match=r"evenhand.yaml:1:\d+: tests\[0\]: generator .*no registry"
+    ) as caught:
         load(tmp_path, {"tests": [GENERATOR]}, files)
     assert caught.value.exit_code is ExitCode.HARNESS
 
