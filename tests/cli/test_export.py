@@ -45,16 +45,16 @@ def test_a_stored_run_is_replaced_only_if_that_is_asked_for(ran) -> None:
     assert len(json.loads(ran("runs", "list", "--json").out)) == 1
 
 
+NEWER = b'{\n "schema_version": 99,\n "run_id": "x",\n "cases": [],\n "summary": {}\n}'
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no whole run document"),
-        (b"no document", "no whole run document"),
-        (b"\x1f\x8b broken", "cannot be read"),
-        (
-            gzip.compress(b'{\n "schema_version": 99,\n "run_id": "x",\n "cases": [],\n "summary": {}\n}'),
-            "newer evenhand",
-        ),
+        pytest.param(b"", "no whole run document", id="empty"),
+        pytest.param(b"no document", "no whole run document", id="text"),
+        pytest.param(b"\x1f\x8b broken", "cannot be read", id="damaged"),
+        pytest.param(gzip.compress(NEWER), "newer evenhand", id="newer"),
     ],
 )
 def test_a_file_that_holds_no_run_is_refused(evenhand, content: bytes, message: str) -> None:

@@ -175,3 +175,20 @@ def test_pages_follow_a_run_and_stay_until_they_are_interrupted(evenhand) -> Non
     out, errors = child.communicate(timeout=60)
     assert (child.returncode, errors) == (1, "")
     assert "FAILED" in out
+
+
+def test_a_case_is_shown_with_what_its_output_lost_and_gained_since_the_run_before(evenhand) -> None:
+    suite = (
+        "version: 1\nproviders: [{id: parrot, type: echo}]\nprompts: [{id: say, template: 'It is CITY.'}]\n"
+    )
+    suite += "tests: [{id: a, assert: [{type: contains, value: Paris}]}]\n"
+    Path("evenhand.yaml").write_text(suite.replace("CITY", "Paris"), encoding="utf-8")
+    evenhand("run")
+    assert "before" not in evenhand("view", "--case", "a").out
+    Path("evenhand.yaml").write_text(suite.replace("CITY", "Lyon"), encoding="utf-8")
+    evenhand("run")
+    shown = evenhand("view", "--case", "a").out
+    assert "pass, score 1 in run " in shown
+    assert "It is [-Paris-]{+Lyon+}." in shown
+    evenhand("run")
+    assert "with the same output" in evenhand("view", "--case", "a").out

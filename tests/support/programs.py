@@ -82,8 +82,11 @@ def exists(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # no such system, or gone since it was asked for
+        return not Path("/proc").exists()
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def is_gone(pid: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 
@@ -32,6 +33,61 @@ def test_two_runs_stand_beside_each_other_with_what_their_outputs_lost_and_gaine
     assert "<del>Paris</del><ins>Lyon</ins>" in page
     twin = json.loads(browse(f"/compare.json?base={OLDER}&head={RUN_ID}")[2])
     assert [(s["name"], s["total"]) for s in twin["sections"]] == [("newly_failing", 1)]
+
+
+def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tmp_path) -> None:
+    from evenhand.cache.answers import AnswerCache
+    from evenhand.cache.question import question_of
+    from evenhand.model.exchange import Response
+    from evenhand.store.redaction import Redactor
+
+    async def keep() -> str:
+        cache = AnswerCache(site.kept_answers, Redactor([]))
+        question = question_of({"prompt": "capital of France"}, provider="app", test="france")
+        cache.keep(question, Response(output="<b>Paris</b>"))
+        await cache.close()
+        return question.key
+
+    key = asyncio.run(keep())
+    assert [row["key"] for row in json.loads(browse("/cache.json")[2])["rows"]] == [key]
+    assert json.loads(browse("/cache.json?provider=other")[2])["rows"] == []
+    page = browse(f"/cache/{key.removeprefix('sha256:')}")[2]
+    assert "capital of France" in page
+    assert "&lt;b&gt;Paris" in page
+    assert "capital of France" in browse(f"/cache/{key}")[2]
+    assert browse("/cache/0123")[0] == 404
+    assert browse("/cache/nonsense")[0] == 404
+
+
+def test_several_runs_stand_side_by_side_where_they_differ(browse, add) -> None:
+    third = "01J00000000000000000000AAA"
+    add(a_case(0), a_case(1), run_id=OLDER)
+    add(a_case(0), a_failure(1))
+    add(a_case(0), a_case(1), a_case(2), run_id=third)
+    query = f"run={OLDER}&run={RUN_ID}&run={third}"
+    page = json.loads(browse(f"/side-by-side.json?{query}")[2])
+    shown = [(row["test_id"], [cell and cell["status"] for cell in row["cells"]]) for row in page["rows"]]
+    assert shown == [("case-1", ["pass", "fail", "pass"]), ("case-2", [None, None, "pass"])]
+    assert "2 cases differ" in browse(f"/side-by-side?{query}")[2]
+    assert browse(f"/side-by-side?run={OLDER}")[0] == 404
+    assert f'value="{OLDER}"' in browse("/runs")[2]
+
+
+def test_the_spans_of_a_call_are_drawn_below_each_other(browse, add) -> None:
+    from evenhand.model.trace import Span, Trace
+
+    spans = (
+        Span(span_id="a", name="<answer>", start_ms=0, end_ms=100),
+        Span(span_id="b", parent_span_id="a", name="search", start_ms=10, end_ms=60, status_code=2),
+    )
+    add(a_case(0, trace=Trace(trace_id="t", spans=spans)))
+    page = browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[2]
+    assert "&lt;answer&gt;" in page
+    assert page.count('class="span"') == 2
+
+
+def test_without_kept_answers_the_page_says_so(browse) -> None:
+    assert "No such answer is kept" in browse("/cache")[2]
 
 
 def test_a_comparison_with_a_run_that_is_not_there_says_so(browse, add) -> None:

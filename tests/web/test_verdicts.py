@@ -85,3 +85,22 @@ def test_a_file_that_holds_no_verdicts_is_told(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("no verdict\n", encoding="utf-8")
     with pytest.raises(StoreError, match="no file of verdicts"):
         read_verdicts(tmp_path)
+
+
+def test_equal_answers_of_two_providers_have_verdicts_of_their_own(browse, add) -> None:
+    cases = [a_case(0, provider=name, output="Paris") for name in ("one", "other")]
+    add(*cases)
+    pages = [f"/runs/{RUN_ID}/cases/{case.case_key}" for case in cases]
+    for page, label in zip(pages, ("pass", "fail"), strict=True):
+        assert browse(f"{page}/verdict", "POST", {"Origin": "same"}, {"label": label})[0] == 303
+    assert [json.loads(browse(f"{page}.json")[2])["verdict"]["label"] for page in pages] == ["pass", "fail"]
+
+
+def test_a_verdict_for_which_there_is_no_room_is_refused_and_the_others_stay(
+    say, add, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(a_case(0))
+    assert say(label="pass") == 303
+    monkeypatch.setattr("evenhand.store.verdicts.MAX_BYTES", 1_000)
+    assert say(label="pass", comment="long " * 500) == 500
+    assert [verdict.comment for verdict in read_verdicts(tmp_path)] == [""]

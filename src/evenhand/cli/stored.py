@@ -22,6 +22,7 @@ from evenhand.report import Cases, Page
 from evenhand.store.state import state_directory
 from evenhand.store.store import RunStore, open_store
 
+_RUNS_BACK = 50
 _IDS_COMPARED = 10_000
 _GLOB_SIGN = re.compile(r"[*?\[]")
 
@@ -66,6 +67,16 @@ def chosen_cases(run: Run, store: RunStore, selector: str) -> Cases:
     close = nearest(selector, ids)
     hint = f"did you mean {close!r}?" if close else "`--format jsonl` lists what there is"
     raise UsageError(f"--case: run {run.run_id} has no case {selector!r}; {hint}")
+
+
+def before(run: Run, store: RunStore, case: CaseResult) -> tuple[str, CaseResult] | None:
+    """What a case came to in the last run of its suite before this one, with that run's id."""
+    for other in store.runs(suite=run.suite_path, limit=_RUNS_BACK):
+        if other.started_at < run.started_at and other.run_id != run.run_id:
+            result = store.result(other.run_id, case.case_key)
+            if result is not None:
+                return other.run_id, result
+    return None
 
 
 def not_passing(cases: Cases) -> Cases:

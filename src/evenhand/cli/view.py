@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +14,9 @@ from evenhand.cli.locate import suite_option
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.terminal import Terminal, is_terminal, note
 from evenhand.errors import UsageError
+
+if TYPE_CHECKING:
+    from evenhand.report.detail import Past
 
 
 @click.command("view", short_help="Look at stored runs in a browser, or at one in the terminal.")
@@ -85,17 +90,19 @@ def _printed(
             run = stored.recounted(run, cases)
         if failed and not run.summary.total:
             note(f"nothing failed or errored in run {run.run_id}")
-        return write_outputs(_in_part(outputs, selector, failed=failed), run, cases, terminal, page)
+        past = functools.partial(stored.before, run, store)
+        return write_outputs(_in_part(outputs, selector, past, failed=failed), run, cases, terminal, page)
 
 
-def _in_part(outputs: Sequence[Output], selector: str | None, *, failed: bool) -> list[Output]:
+def _in_part(outputs: Sequence[Output], selector: str | None, past: Past, *, failed: bool) -> list[Output]:
     """The outputs with the table replaced by what suits a part: cells in full, or every failure in turn."""
     import msgspec
 
     from evenhand.report import detail, table
+    from evenhand.report.formats import Render
 
     if selector is not None:
-        render = detail.render
+        render: Render = functools.partial(detail.render, past=past)
     elif failed:
         render = table.render_each
     else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
+from evenhand.report.changed_case import shortened, text_of
 from evenhand.report.encode import json_line
 from evenhand.report.figures import MAX_NAMED, dollars, duration, plain_score
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
@@ -15,6 +16,7 @@ from evenhand.report.members import shown
 from evenhand.report.screen import Screen
 from evenhand.report.table import assertions
 from evenhand.report.trace_tree import trace_tree
+from evenhand.text.word_diff import Piece, word_diff
 
 MAX_MEMBERS = 100
 """Members of one group that are listed."""
@@ -29,8 +31,14 @@ _WORDS = {
 }
 
 
-def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None:
-    """Write every cell that the query yields, whole."""
+Past = Callable[[CaseResult], tuple[str, CaseResult] | None]
+"""What a cell came to before: the run's id and its result there; None where there is no such run."""
+
+
+def render(
+    run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE, *, past: Past = lambda _: None
+) -> None:
+    """Write every cell that the query yields, whole; with a `past`, also what its output lost and gained since."""
     screen = Screen(out, page)
     for number, case in enumerate(cases()):
         if number:
@@ -39,6 +47,27 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
         for label, text in _texts(case):
             screen.body(label, text)
             screen.blank()
+        _since(screen, case, past(case))
+
+
+def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | None) -> None:
+    if before is None:
+        return
+    run_id, result = before
+    was = f"{result.status}{'' if result.score is None else f', score {result.score:g}'} in run {run_id}"
+    old, new = text_of(result), text_of(case)
+    if old == new:
+        screen.body("before", f"{was}, with the same output")
+    else:
+        screen.body(
+            "before", f"{was}; what the output lost and gained since:\n{_marked(word_diff(old, new))}"
+        )
+    screen.blank()
+
+
+def _marked(pieces: Iterable[Piece]) -> str:
+    marks = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+    return "".join(marks[piece.kind].format(piece.text) for piece in shortened(list(pieces)))
 
 
 def _head(screen: Screen, case: CaseResult, *, repeated: bool) -> None:

@@ -25,12 +25,17 @@ def trace_tree(trace: Trace) -> str:
 
 
 def _lines(trace: Trace) -> Iterator[str]:
+    first_ms = trace.spans[0].start_ms
+    return ("  " * min(depth, MAX_INDENT) + _line(span, first_ms) for depth, span in in_order(trace))
+
+
+def in_order(trace: Trace) -> Iterator[tuple[int, Span]]:
+    """Every span with its depth, children behind their parents; each once, whatever the spans say of each other."""
     known = {span.span_id for span in trace.spans}
     children: dict[str | None, list[Span]] = defaultdict(list)
     for span in trace.spans:
         parent = span.parent_span_id
         children[parent if parent in known else None].append(span)
-    first_ms = trace.spans[0].start_ms
     told: set[int] = set()
     # Spans may name each other as parents, or themselves: those that no root leads to follow at the end.
     for start in (children[None], trace.spans):
@@ -40,7 +45,7 @@ def _lines(trace: Trace) -> Iterator[str]:
             if id(span) in told:
                 continue
             told.add(id(span))
-            yield "  " * min(depth, MAX_INDENT) + _line(span, first_ms)
+            yield depth, span
             waiting += [(child, depth + 1) for child in reversed(children.get(span.span_id, ()))]
 
 

@@ -24,7 +24,7 @@ class HumanVerdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """What a person found of one answer. It holds for that answer alone: another output is another row."""
 
     id: str
-    """The test's id and the digest of the output."""
+    """The test's id, the case's key and the digest of the output."""
     case_key: str
     output_digest: str
     output: str
@@ -47,9 +47,15 @@ def keep_verdict(state: Path, verdict: HumanVerdict) -> None:
     path = state / NAME
     with _LOCK:
         rows = [row for row in read_verdicts(state) if row.id != verdict.id]
+        lines = [msgspec.json.encode(row) for row in (*rows, verdict)]
+        # A file beyond what is read would take the pages of all cases with it.
+        if sum(map(len, lines)) + len(lines) > MAX_BYTES:
+            raise StoreError(
+                f"no room for more than {MAX_BYTES >> 20} MB of verdicts; move the file away", path
+            )
         try:
             with replacing(path) as file:
-                file.writelines(f"{msgspec.json.encode(row).decode()}\n" for row in (*rows, verdict))
+                file.writelines(f"{line.decode()}\n" for line in lines)
         except OSError as error:
             raise StoreError(f"the verdict cannot be kept: {error.strerror or error}", path) from None
 

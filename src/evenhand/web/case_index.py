@@ -21,7 +21,7 @@ from evenhand.store.store import RunStore
 
 T = TypeVar("T")
 
-VERSION = 2
+VERSION = 3
 """Version of the tables: a file with another one is made anew."""
 
 MAX_WORDS = 64_000
@@ -47,6 +47,7 @@ _TABLES = """
     );
     CREATE INDEX cases_in_plan_order ON cases (run, position);
     CREATE INDEX cases_by_status ON cases (run, status, position);
+    CREATE INDEX cases_over_runs ON cases (case_key);
     CREATE INDEX cases_by_test ON cases (run, test_id);
     CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61', prefix='2 3');
 """

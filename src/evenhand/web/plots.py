@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from evenhand.model.trace import ERROR, Span, Trace
+from evenhand.report.figures import duration
+from evenhand.report.trace_tree import in_order
+
 WIDTH, HEIGHT = 320.0, 90.0
 """The box of a plot, in its own units."""
 
 BARS = 24
+
+MAX_SPANS = 200
+MAX_DEPTH = 12
+"""Spans of a trace that are drawn, and how deep they are set in."""
 
 MAX_POINTS = 400
 """Points of one scatter; of more, evenly spaced ones are drawn."""
@@ -50,6 +59,41 @@ class Scatter(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     low: str
     high: str
+
+
+class WaterfallRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One span of a trace: its depth, and when it went on as shares of the width of the plot."""
+
+    depth: int
+    name: str
+    x: float
+    width: float
+    label: str
+    failed: bool
+
+
+def waterfall(trace: Trace) -> tuple[WaterfallRow, ...]:
+    """The spans of a trace, children below their parents, from the first beginning to the last end."""
+    spans = trace.spans[:MAX_SPANS]
+    times = [span.start_ms for span in spans] + [span.end_ms for span in spans if span.end_ms is not None]
+    if not times or not all(map(math.isfinite, times)):
+        return ()
+    first, span_of_time = min(times), (max(times) - min(times)) or 1.0
+    shown = itertools.islice(in_order(trace), MAX_SPANS)
+    return tuple(_waterfall_row(depth, span, first, span_of_time) for depth, span in shown)
+
+
+def _waterfall_row(depth: int, span: Span, first_ms: float, whole_ms: float) -> WaterfallRow:
+    took = max(0.0, span.duration_ms or 0.0)
+    words = "no end" if span.duration_ms is None else duration(took)
+    return WaterfallRow(
+        depth=min(depth, MAX_DEPTH),
+        name=span.name or "(no name)",
+        x=round(min(WIDTH, max(0.0, WIDTH * (span.start_ms - first_ms) / whole_ms)), 2),
+        width=round(min(WIDTH, max(1.0, WIDTH * took / whole_ms)), 2),
+        label=f"{words}, from +{duration(max(0.0, span.start_ms - first_ms))}",
+        failed=span.status_code == ERROR,
+    )
 
 
 def histogram(values: Sequence[float], word: Callable[[float], str]) -> Histogram | None:

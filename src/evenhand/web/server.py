@@ -18,9 +18,11 @@ from evenhand.store.verdicts import keep_verdict
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
 from evenhand.web.pages.compare import compare_page
+from evenhand.web.pages.kept import kept_answer_page, kept_page
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
+from evenhand.web.pages.side_by_side import side_page
 from evenhand.web.pages.verdict import verdict_of
 from evenhand.web.queries import CaseQuery
 from evenhand.web.rendering import STATIC, html
@@ -95,6 +97,23 @@ async def _case(site: Site, request: web.Request) -> Any:
     return await site.ask(lambda: case_page(site, run, case, query, against))
 
 
+async def _side_by_side(site: Site, request: web.Request) -> Any:
+    runs = [await site.run(reference) for reference in dict.fromkeys(request.query.getall("run", []))]
+    offset = CaseQuery.of(_parameters(request)).offset
+    is_indexed = all([await site.indexed(run) for run in runs])
+    return await site.ask(lambda: side_page(site.index, runs, offset, is_indexed=is_indexed))
+
+
+async def _kept(site: Site, request: web.Request) -> Any:
+    provider, test = request.query.get("provider", ""), request.query.get("test", "")
+    return await site.ask(lambda: kept_page(site.kept_answers, provider, test))
+
+
+async def _kept_answer(site: Site, request: web.Request) -> Any:
+    key = request.match_info["key"]
+    return await site.ask(lambda: kept_answer_page(site.kept_answers, key))
+
+
 async def _verdict(request: web.Request) -> web.Response:
     """Keep what a person said, and show the case again."""
     site = request.app[SITE]
@@ -126,6 +145,9 @@ PAGES: tuple[tuple[str, str, Page], ...] = (
     ("/runs/{run:[^/.]+}/rows", "case_rows.html", _run),
     ("/runs/{run:[^/.]+}/matrix", "matrix.html", _matrix),
     ("/compare", "compare.html", _compare),
+    ("/side-by-side", "side_by_side.html", _side_by_side),
+    ("/cache", "kept.html", _kept),
+    ("/cache/{key:[^/.]+}", "kept_answer.html", _kept_answer),
     ("/runs/{run:[^/.]+}/cases/{case:[^/.]+}", "case.html", _case),
 )
 """Every page: its address, its template, and what it shows."""

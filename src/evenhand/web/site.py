@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from evenhand.cache.opening import cache_directory
 from evenhand.errors import EvenhandError
 from evenhand.model.result import Run
 from evenhand.store.store import RunStore
@@ -31,6 +33,8 @@ class Site:
         self.store = store
         self.state = state
         self.index = index
+        self.kept_answers = cache_directory(None, os.environ, state) or state
+        """The folder of the answers that are kept."""
         self._reading = ThreadPoolExecutor(1, "evenhand-view-read")
         self._indexing = ThreadPoolExecutor(1, "evenhand-view-index")
         self._at_work: dict[str, asyncio.Future[int]] = {}

@@ -18,6 +18,7 @@ from evenhand.web.markdown import markdown
 from evenhand.web.pages.history import PastResult, history, output_changes, output_digest
 from evenhand.web.pages.json_tree import Node, json_tree
 from evenhand.web.pages.runs import RunRow, run_row
+from evenhand.web.plots import WaterfallRow, waterfall
 from evenhand.web.queries import CaseQuery, Neighbour, neighbours
 from evenhand.web.rendering import plain
 from evenhand.web.site import Site
@@ -70,6 +71,8 @@ class CasePage(msgspec.Struct, frozen=True, kw_only=True):
     turns: tuple[Text, ...]
     """What was asked, by role."""
     texts: tuple[Text, ...]
+    trace: tuple[WaterfallRow, ...]
+    """What the system under test did during the call, span by span."""
     tree: tuple[Node, ...]
     """The output as JSON, if it is an object or a list."""
     markdown: str
@@ -103,6 +106,7 @@ def case_page(site: Site, run: Run, case: CaseResult, query: CaseQuery, against:
         assertions_left_out=max(0, len(ordered) - MAX_ASSERTIONS),
         turns=tuple(_turns(case)),
         texts=tuple(_text(name, text) for name, text in _texts(case, output) if text),
+        trace=() if case.trace is None else waterfall(case.trace),
         tree=json_tree(case.output if not isinstance(case.output, str) else _as_json(output)),
         markdown=markdown(output) if isinstance(case.output, str) else "",
         history=history(store, run, case),

@@ -25,7 +25,7 @@ def verdict_of(case: CaseResult, form: Mapping[str, object]) -> HumanVerdict:
         raise UsageError("a verdict is pass or fail; choose one of them")
     digest = output_digest(case)
     return HumanVerdict(
-        id=f"{case.cell.test_id}#{digest}",
+        id=f"{case.cell.test_id}#{case.case_key}#{digest}",
         case_key=case.case_key,
         output_digest=digest,
         output=text_of(case),
