@@ -32,7 +32,7 @@ def measure_command(command: list[str], *, cwd: Path) -> Measured:
         child = subprocess.Popen(
             command,
             cwd=cwd,
-            env={**os.environ, "EVENHAND_HOME": str(cwd / ".evenhand")},
+            env=_environment(cwd),
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -46,6 +46,16 @@ def measure_command(command: list[str], *, cwd: Path) -> Measured:
                 f"{command} exited with {code}:\n{output.read().decode(errors='replace')[-4_000:]}"
             )
     return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024, code)
+
+
+def _environment(cwd: Path) -> dict[str, str]:
+    """This environment, with the state of runs in the folder.
+
+    Bytecode may be written: an installed package has it, and compiling the sources takes as long as all the rest of
+    a start.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "EVENHAND_HOME": str(cwd / ".evenhand")}
 
 
 def best_of(times: int, arguments: list[str], *, cwd: Path) -> Measured:

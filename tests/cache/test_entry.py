@@ -55,6 +55,10 @@ def test_raw_reply_and_question_are_dropped_when_they_are_large() -> None:
     small, large = {"a": "x"}, {"a": "x" * 100_000}
     assert read_entry(written(Response(output="x", raw=small)), QUESTION.key).response.raw == small
     assert read_entry(written(Response(output="x", raw=large)), QUESTION.key).response.raw is None
+    beside = Response(output="x" * 100_000, raw=small)
+    assert read_entry(written(beside), QUESTION.key).response == beside
+    unreadable = Response(output="x", raw={"a": "\ud800"})
+    assert read_entry(written(unreadable), QUESTION.key).response == Response(output="x")
     question = question_of(large)
     assert read_entry(written(Response(output="x"), question), question.key).question == b""
 

@@ -176,28 +176,25 @@ def explained(error: sqlite3.Error) -> str:
 
 def insert(connection: sqlite3.Connection, rows: list[Row]) -> None:
     """Write answers in one transaction; of several for one question the first stays, unless one replaces it."""
+    replacing = [row for row in rows if row.replaces]
+    if not replacing:
+        _insert(connection, "IGNORE", rows)  # a statement alone is a transaction already
+        return
     with transaction(connection):
-        for word, chosen in (
-            ("IGNORE", [row for row in rows if not row.replaces]),
-            ("REPLACE", [row for row in rows if row.replaces]),
-        ):
-            if not chosen:
-                continue
-            values = ",".join(["(?,?,?,?,?,?,?)"] * len(chosen))
-            parameters: list[object] = []
-            for row in chosen:
-                parameters += (
-                    row.key,
-                    row.created,
-                    row.created,
-                    len(row.body),
-                    row.provider,
-                    row.test,
-                    row.body,
-                )
-            # One statement for all rows: each statement gives up the interpreter's lock several times, and a busy
-            # event loop keeps it for as long as the switch interval.
-            connection.execute(
-                f"INSERT OR {word} INTO answers (key, created, used, size, provider, test, body) VALUES {values}",  # noqa: S608  (no text from outside)
-                parameters,
-            )
+        _insert(connection, "IGNORE", [row for row in rows if not row.replaces])
+        _insert(connection, "REPLACE", replacing)
+
+
+def _insert(connection: sqlite3.Connection, word: str, rows: list[Row]) -> None:
+    if not rows:
+        return
+    values = ",".join(["(?,?,?,?,?,?,?)"] * len(rows))
+    parameters: list[object] = []
+    for row in rows:
+        parameters += (row.key, row.created, row.created, len(row.body), row.provider, row.test, row.body)
+    # One statement for all rows: each statement gives up the interpreter's lock several times, and a busy event loop
+    # keeps it for as long as the switch interval.
+    connection.execute(
+        f"INSERT OR {word} INTO answers (key, created, used, size, provider, test, body) VALUES {values}",  # noqa: S608  (no text from outside)
+        parameters,
+    )

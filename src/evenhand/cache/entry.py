@@ -60,6 +60,8 @@ class NewerEntry(Exception):
 
 
 _ENCODER = msgspec.json.Encoder()
+_REFUSALS = (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError)
+"""What the library raises for what is no JSON, or none that it brings back."""
 _HEAD = msgspec.json.Decoder(Head)
 _RESPONSE = msgspec.json.Decoder(Response)
 
@@ -81,15 +83,18 @@ def entry_bytes(question: Question, document: bytes, shown: bytes, created: floa
 
 def response_document(response: Response) -> bytes | None:
     """A response as JSON, or None where JSON does not bring it back as it was."""
-    kept = msgspec.structs.replace(
-        response, cached=False, cache_key=None, raw=_raw_if_small(response.raw), cost_usd=response.cost_usd
-    )
-    try:
-        document = _ENCODER.encode(kept)
-        back = _RESPONSE.decode(document)
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+    kept = msgspec.structs.replace(response, cached=False, cache_key=None)
+    document = _encoded(kept)
+    if document is None or len(document) > MAX_RAW_BYTES:  # else the raw reply, a part of it, is small
+        kept = msgspec.structs.replace(kept, raw=_raw_if_small(response.raw))
+        document = _encoded(kept)
+    if document is None or len(document) >= MAX_ENTRY_BYTES:
         return None
-    return document if len(document) < MAX_ENTRY_BYTES and back == kept else None
+    try:
+        back = _RESPONSE.decode(document)
+    except _REFUSALS:
+        return None
+    return document if back == kept else None
 
 
 def read_entry(body: bytes, key: str) -> Entry:
@@ -137,11 +142,15 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _raw_if_small(raw: Json) -> Json:
-    if raw is None:
-        return None
+    document = None if raw is None else _encoded(raw)
+    return raw if document is not None and len(document) <= MAX_RAW_BYTES else None
+
+
+def _encoded(value: Any) -> bytes | None:
+    """The value as JSON, None for what is none."""
     try:
-        return raw if len(_ENCODER.encode(raw)) <= MAX_RAW_BYTES else None
-    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
+        return _ENCODER.encode(value)
+    except _REFUSALS:
         return None
 
 

@@ -34,7 +34,8 @@ class Writer:
         self._queue: deque[Row] = deque()
         self._used: dict[bytes, float] = {}
         self._waiting: dict[bytes, bytes] = {}
-        self._bytes = 0
+        self._bytes_put = 0
+        self._bytes_done = 0
         self._closing = False
         self._wake = threading.Event()
         self._changed = threading.Condition()
@@ -50,10 +51,9 @@ class Writer:
         if self.has_failed or (row.key in self._waiting and not row.replaces):
             return
         size = len(row.body)
-        if self._bytes + size > MAX_WAITING_BYTES:
+        if self._bytes_waiting + size > MAX_WAITING_BYTES:
             self._wait_for_room(size)
-        with self._changed:
-            self._bytes += size
+        self._bytes_put += size
         self._waiting[row.key] = row.body
         self._queue.append(row)
         self._run()
@@ -75,13 +75,22 @@ class Writer:
         if self._thread is None:
             self._thread = threading.Thread(target=self._loop, name="evenhand-cache", daemon=True)
             self._thread.start()
-        self._wake.set()
+        # The thread lowers the flag before it looks into the queue: what came while it was up is found.
+        if not self._wake.is_set():
+            self._wake.set()
+
+    @property
+    def _bytes_waiting(self) -> int:
+        # Two counters, each written by one side alone: no lock for every answer.
+        return self._bytes_put - self._bytes_done
 
     def _wait_for_room(self, size: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
         self._wake.set()
         with self._changed:
-            while self._bytes + size > MAX_WAITING_BYTES and self._bytes and time.monotonic() < deadline:
+            while (waiting := self._bytes_waiting) and waiting + size > MAX_WAITING_BYTES:
+                if time.monotonic() >= deadline:
+                    return
                 self._changed.wait(0.5)
 
     # The thread's side.
@@ -117,7 +126,7 @@ class Writer:
                 if self._waiting.get(row.key) is row.body:
                     del self._waiting[row.key]
             with self._changed:
-                self._bytes -= sum(len(row.body) for row in rows)
+                self._bytes_done += sum(len(row.body) for row in rows)
                 self._changed.notify_all()
 
     def _commit(self, rows: list[Row], used: dict[bytes, float]) -> None:
