@@ -124,10 +124,13 @@ def _hint(expected: inspect.Type, value: Any) -> str:
     return f"did you mean {close!r}?" if close else ""
 
 
-_LIST_HINTS: dict[type, str] = {
-    str: "write a list, even of one item",
-    dict: "write a list: each item begins with `- `",
-}
+def _list_hint(item: inspect.Type, value: Any) -> str:
+    if isinstance(value, dict):
+        return "write a list: each item begins with `- `" if value else ""
+    if not isinstance(value, str):
+        return ""
+    words = value.split() if isinstance(_bare(item), inspect.StrType) else []
+    return f"write `[{', '.join(words)}]`" if len(words) > 1 else "write a list, even of one item"
 
 
 def _as_scalar(text: str) -> Any:
