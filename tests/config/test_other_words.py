@@ -88,3 +88,13 @@ def test_a_word_of_another_tool_in_a_suite_is_explained(
     changed: dict[str, object], hint: str, tmp_path: Path
 ) -> None:
     assert any(hint in problem for problem in problems(tmp_path, **changed))
+
+
+def test_a_suite_of_another_tool_is_named_with_the_page_that_helps(tmp_path: Path) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text("prompts: [hello]\n", encoding="utf-8")
+    with pytest.raises(SuiteError) as caught:
+        load_suite(tmp_path)
+    assert "`promptfooconfig.yaml` is written in another language" in str(caught.value)
+    page = Path(__file__).parents[2] / "docs/guides/from-promptfoo.md"
+    assert page.name in str(caught.value)
+    assert page.exists()
