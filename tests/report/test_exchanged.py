@@ -55,4 +55,6 @@ def test_fields_are_shown_with_their_texts_as_they_are() -> None:
     assert fields_text({"status": 500, "body": "one\ntwo\n", "note": "x"}) == (
         "status: 500\nbody:\none\ntwo\nnote: x"
     )
+    headers = {"status": 500, "headers": {"a": "1", "b": "2"}, "mixed": {"a": 1}}
+    assert fields_text(headers) == 'status: 500\nheaders:\n  a: 1\n  b: 2\nmixed: {"a":1}'
     assert fields_text([1]) == "[\n  1\n]"

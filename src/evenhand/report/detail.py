@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
@@ -47,10 +46,15 @@ def render(
         if number:
             screen.rule()
         _head(screen, case, repeated=is_repeated(run))
-        for label, text in itertools.chain(_texts(case), exchanged(case, page.kept_question)):
-            screen.body(label, text)
-            screen.blank()
+        _bodies(screen, _texts(case))
         _since(screen, case, past(case))
+        _bodies(screen, exchanged(case, page.kept_question))
+
+
+def _bodies(screen: Screen, texts: Iterable[tuple[str, str]]) -> None:
+    for label, text in texts:
+        screen.body(label, text)
+        screen.blank()
 
 
 def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | None) -> None:
@@ -59,7 +63,9 @@ def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | No
     run_id, result = before
     was = f"{result.status}{'' if result.score is None else f', score {result.score:g}'} in run {run_id}"
     old, new = text_of(result), text_of(case)
-    if old == new:
+    if result.output is None:
+        screen.body("before", f"{was}: {result.error}" if result.error else was)
+    elif old == new:
         screen.body("before", f"{was}, with the same output")
     else:
         screen.body(

@@ -48,11 +48,14 @@ def fields_text(value: Json) -> str:
     """A mapping as `name: value` lines with its texts as they are; anything else as indented JSON."""
     if not isinstance(value, dict):
         return indented(value)
-    lines = []
-    for name, each in value.items():
-        text = each.rstrip("\n") if isinstance(each, str) else json_line(each)
-        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
-    return "\n".join(lines)
+    return "\n".join(f"{name}:{_beside_name(each)}" for name, each in value.items())
+
+
+def _beside_name(value: Json) -> str:
+    if isinstance(value, dict) and value and all(isinstance(each, str) for each in value.values()):
+        return "".join(f"\n  {name}: {each}" for name, each in value.items())
+    text = value.rstrip("\n") if isinstance(value, str) else json_line(value)
+    return f"\n{text}" if "\n" in text else f" {text}"
 
 
 def indented(value: Json) -> str:
