@@ -69,7 +69,9 @@ def report_folder(confinement: Confinement, place: Place) -> None:
     """
     root = confinement.directory.resolve()
     if "*" in str(root):
-        place.report(f"scripts cannot be kept to a folder with `*` in its path, found {str(root)!r}", "rename it")
+        place.report(
+            f"scripts cannot be kept to a folder with `*` in its path, found {str(root)!r}", "rename it"
+        )
         return
     try:
         for link in _links(root):
@@ -77,7 +79,9 @@ def report_folder(confinement: Confinement, place: Place) -> None:
                 name = str(link.relative_to(root))
                 place.report(f"the symbolic link {name!r} leads out of the suite's folder", "remove it")
     except OSError as error:
-        place.report(f"the suite's folder cannot be looked through for links: {error.strerror}: {error.filename!r}")
+        place.report(
+            f"the suite's folder cannot be looked through for links: {error.strerror}: {error.filename!r}"
+        )
 
 
 def _leads_out(link: Path, root: Path) -> bool:

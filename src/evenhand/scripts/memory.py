@@ -24,5 +24,5 @@ if sys.platform == "linux":
 
 else:
 
-    def limit_memory(pid: int, beyond: int) -> None:  # noqa: ARG001
+    def limit_memory(pid: int, beyond: int) -> None:
         """Other systems have no limit that one process can set for another."""

@@ -37,7 +37,7 @@ class Launch(NamedTuple):
     encode: Callable[[Any], bytes]
     env: Mapping[str, str] | None = None
     memory_beyond: int | None = None
-    """Bytes of memory that it may take beyond those it holds once it has started, where the system keeps such a limit."""
+    """Bytes of memory that it may take beyond those it holds once it has started, where a system limits that."""
 
 
 class Owner(Protocol):
