@@ -299,8 +299,9 @@ def test_what_was_sent_stands_in_the_result(tmp_path: Path) -> None:
 
 def test_what_was_sent_stands_in_the_result_of_a_call_that_failed_for_good(tmp_path: Path) -> None:
     busy = ProviderError("busy", ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, retry_after_ms=1e9)
-    busy.request = SENT
-    assert run_one(tmp_path, Case(id="t"), FakeSession([busy])).request == SENT
+    busy.request, busy.raw = SENT, {"status": 429}
+    result = run_one(tmp_path, Case(id="t"), FakeSession([busy]))
+    assert (result.request, result.raw) == (SENT, {"status": 429})
 
 
 def test_a_case_that_was_never_asked_sent_nothing(tmp_path: Path) -> None:

@@ -70,10 +70,9 @@ def sent_to_library(arguments: Mapping[str, Any]) -> SentCall:
 
 
 def failed_call(error: ProviderError, call: HttpRequest, reply: HttpReply | None) -> ProviderError:
-    """The failure of a call over HTTP, with what was sent; with the reply where it says nothing closer of it."""
+    """The failure of a call over HTTP, with what was sent and what came back."""
     error.request = sent_over_http(call)
-    if error.details is None and reply is not None:
-        error.details = _came_back(reply)
+    error.raw = None if reply is None else _came_back(reply)
     return error
 
 

@@ -147,7 +147,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     request: Json = None
     """What the last call of the cell sent, as a `SentCall`; None where nothing was sent, as for a kept answer."""
     raw: Json = None
-    """What came back, where the provider tells: the body of a reply as JSON, say."""
+    """What came back, where the provider tells: the body of a reply as JSON; `status`, `headers` and `body` of one that
+    could not be used."""
     log_probs: Json = None
     metadata: Json = None
     trace: Trace | None = None

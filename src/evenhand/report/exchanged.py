@@ -13,6 +13,8 @@ from evenhand.report.encode import json_line
 from evenhand.store.rebuilding import MAX_DEPTH, deeper_than
 from evenhand.text.json_reader import NotJson, read_json
 
+_OF_REPLY = frozenset({"status", "headers", "body", "left_out_bytes"})
+
 MAX_INDENTED = 200_000
 """Characters of JSON up to which it is broken into lines."""
 
@@ -24,7 +26,12 @@ def exchanged(case: CaseResult, kept_question: Callable[[str], Json]) -> Iterato
     elif case.cache_key is not None and (question := kept_question(case.cache_key)) is not None:
         yield "question of the kept answer", indented(question)
     if case.raw is not None:
-        yield "raw answer", indented(case.raw)
+        yield "raw answer", fields_text(case.raw) if _is_reply(case.raw) else indented(case.raw)
+
+
+def _is_reply(raw: Json) -> bool:
+    """Whether this is a reply over HTTP as a whole, and not the JSON in its body."""
+    return isinstance(raw, dict) and "status" in raw and raw.keys() <= _OF_REPLY
 
 
 def request_text(request: Json) -> str:

@@ -77,7 +77,7 @@ def _final(error: ProviderError, attempt: int, services: Services) -> ProviderEr
     final = ProviderError(
         message, error.error_class, retriable=True, retry_after_ms=asked, details=error.details
     )
-    final.request = error.request
+    final.request, final.raw = error.request, error.raw
     return final
 
 

@@ -52,7 +52,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
         progress.attempts, progress.trace = failure.attempts, failure.trace
-        progress.sent = failure.error.request
+        progress.sent, progress.raw = failure.error.request, failure.error.raw
         if isinstance(failure, NobodyAnswered):
             progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
@@ -75,6 +75,7 @@ class _Progress:
         "answered_by",
         "attempts",
         "fallback_attempts",
+        "raw",
         "raw_output",
         "request",
         "sent",
@@ -86,6 +87,7 @@ class _Progress:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
         self.sent: SentCall | None = None
+        self.raw: Json = None
         self.raw_output: Json = None
         self.attempts = 0
         self.trace: Trace | None = None
@@ -222,6 +224,7 @@ def _unanswered(
         attempts=progress.attempts,
         trace=progress.trace,
         request=progress.sent,
+        raw=progress.raw,
         **_asked(cell, services, progress, started),
     )
 

@@ -117,6 +117,7 @@ def stored_answer(
         error = ProviderError(
             result.error or "the call failed", _known_class(result.error_class), details=result.error_details
         )
+        error.request, error.raw = _sent(result.request), result.raw
         raise CallFailed(error, result.attempts)
     provider = _answerer(cell, result, services)
     return _priced(_response(result), provider), provider
