@@ -191,16 +191,43 @@ def test_a_call_that_does_not_render_is_the_suites_fault() -> None:
     ("options", "path"),
     [
         ({"url": Val("{{ x")}, ("url",)),
-        ({"url": Val("u"), "headers": {"A": Val("{% if %}")}}, ("headers", "A")),
-        ({"url": Val("u"), "body": Val({"a": ["{{ | }}"]})}, ("body", "a", 0)),
-        ({"url": Val("u"), "output_expr": "response.("}, ("output_expr",)),
+        ({"url": Val("http://u"), "headers": {"A": Val("{% if %}")}}, ("headers", "A")),
+        ({"url": Val("http://u"), "body": Val({"a": ["{{ | }}"]})}, ("body", "a", 0)),
+        ({"url": Val("http://u"), "output_expr": "response.("}, ("output_expr",)),
+        ({"url": Val("http://u"), "usage_expr": "reply.json.usage"}, ("usage_expr",)),
         ({"url": Val(" ")}, ("url",)),
+        ({"url": Val("localhost:8000/ask")}, ("url",)),
+        ({"url": Val("localhost:8000/ask?lang={{ lang }}")}, ("url",)),
+        ({"url": Val("ftp://u/ask")}, ("url",)),
+        ({"url": Val("http://u:99999/ask")}, ("url",)),
+        ({"url": Val("http:///ask")}, ("url",)),
     ],
 )
 def test_what_can_never_work_is_found_at_load(options: dict[str, Any], path: tuple[str | int, ...]) -> None:
     assert [problem.path for problem in Http(id="h", **options).problems(Confinement(directory=Path()))] == [
         path
     ]
+
+
+@pytest.mark.parametrize(
+    "url", ["{{ env.BASE }}/ask", "http://{{ host }}/ask", "https://u:{{ port }}/ask", "HTTP://u/ask"]
+)
+def test_what_a_template_may_make_an_address_is_not_refused(url: str) -> None:
+    assert Http(id="h", url=Val(url)).problems(Confinement(directory=Path())) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ({"result": "Paris"}, 'the answer is "{"result": "Paris"}"'),
+        (status(200, "<html>"), 'the answer is no JSON: "<html>"'),
+        (status(200), "the answer is empty"),
+    ],
+)
+def test_where_an_expression_does_not_fit_the_answer_is_shown(reply: Any, shown: str) -> None:
+    error = failure(reply, output_expr="response.json.answer")
+    assert error.error_class == "provider_protocol"
+    assert error.details.replace('{"result":"', '{"result": "') == shown
 
 
 def test_only_a_provider_with_an_expression_reports_tool_calls() -> None:
