@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from evenhand.cache.opening import cache_directory, open_cache
 from evenhand.config.load import load_suite
 from evenhand.errors import ExitCode
+from evenhand.io.event_loop import run_on_loop
 from evenhand.model.caching import CacheSettings
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
@@ -149,13 +150,13 @@ def _wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(coroutine)
+        return run_on_loop(coroutine)
     outcome: list[T] = []
     error: list[BaseException] = []
 
     def work() -> None:
         try:
-            outcome.append(asyncio.run(coroutine))
+            outcome.append(run_on_loop(coroutine))
         except BaseException as problem:  # noqa: BLE001  (it is raised again in the caller's thread)
             error.append(problem)
 

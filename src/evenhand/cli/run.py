@@ -276,6 +276,8 @@ def _progress(terminal: Terminal) -> Progress | None:
 
 def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Progress | None) -> Run:
     from evenhand.api import execute_run
+    from evenhand.io.event_loop import run_on_loop
+    from evenhand.run.collection import collection_of_new
 
     async def run() -> Run:
         _end_cleanly_on_terminate()
@@ -283,8 +285,8 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
 
     at_first = signal.getsignal(signal.SIGTERM)
     try:
-        with progress or contextlib.nullcontext():
-            return asyncio.run(run())
+        with progress or contextlib.nullcontext(), collection_of_new():
+            return run_on_loop(run())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # ended before there was a run to keep
     finally:
