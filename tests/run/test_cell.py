@@ -13,7 +13,7 @@ import pytest
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.assertion import Assertion
-from evenhand.model.exchange import Response
+from evenhand.model.exchange import Response, SentCall
 from evenhand.model.provider import ProviderContext, Session
 from evenhand.model.result import CaseResult
 from evenhand.model.suite import Case, Prompt, Retries, Runner
@@ -287,3 +287,23 @@ def test_session_that_fails_to_close_does_not_keep_the_others_open(tmp_path: Pat
         asyncio.run(work())
     assert sessions["one"].closed
     assert sessions["three"].closed
+
+
+SENT = SentCall(method="POST", url="http://host/ask", body="hello")
+
+
+def test_what_was_sent_stands_in_the_result(tmp_path: Path) -> None:
+    answered = run_one(tmp_path, Case(id="t"), FakeSession([Response(output="x", request=SENT)]))
+    assert answered.request == SENT
+
+
+def test_what_was_sent_stands_in_the_result_of_a_call_that_failed_for_good(tmp_path: Path) -> None:
+    busy = ProviderError("busy", ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, retry_after_ms=1e9)
+    busy.request, busy.raw = SENT, {"status": 429}
+    result = run_one(tmp_path, Case(id="t"), FakeSession([busy]))
+    assert (result.request, result.raw) == (SENT, {"status": 429})
+
+
+def test_a_case_that_was_never_asked_sent_nothing(tmp_path: Path) -> None:
+    case = Case(id="t", vars={"word": Val("{{ missing }}")})
+    assert run_one(tmp_path, case, FakeSession(["x"]), prompts=ASK).request is None

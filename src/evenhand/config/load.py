@@ -36,7 +36,7 @@ from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import id_of, read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox
-from evenhand.config.sandbox_rules import report_hosts, report_links
+from evenhand.config.sandbox_rules import report_folder, report_hosts
 from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
@@ -195,7 +195,7 @@ class _Loading:
                 )
         report_hosts(self.confinement, root)
         if self.confinement.scripts:
-            report_links(self.confinement, root)
+            report_folder(self.confinement, root)
         if written.cache.backend != "disk":
             root.inside("cache", "backend").report(
                 "a suite in a sandbox may not share answers", "write `backend: disk`, or leave it out"

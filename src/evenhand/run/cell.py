@@ -15,7 +15,7 @@ from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.io.user_code import raised
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request, Response, SentCall
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.provider import Provider
@@ -53,6 +53,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
         progress.attempts, progress.trace = failure.attempts, failure.trace
+        progress.sent, progress.raw = failure.error.request, failure.error.raw
         if isinstance(failure, NobodyAnswered):
             progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
@@ -71,11 +72,23 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
 class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
-    __slots__ = ("answered_by", "attempts", "fallback_attempts", "raw_output", "request", "trace", "vars")
+    __slots__ = (
+        "answered_by",
+        "attempts",
+        "fallback_attempts",
+        "raw",
+        "raw_output",
+        "request",
+        "sent",
+        "trace",
+        "vars",
+    )
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
+        self.sent: SentCall | None = None
+        self.raw: Json = None
         self.raw_output: Json = None
         self.attempts = 0
         self.trace: Trace | None = None
@@ -211,6 +224,8 @@ def _unanswered(
         error_details=error.details,
         attempts=progress.attempts,
         trace=progress.trace,
+        request=progress.sent,
+        raw=progress.raw,
         **_asked(cell, services, progress, started),
     )
 
@@ -229,6 +244,7 @@ def _of_response(response: Response) -> dict[str, Any]:
         "attempts": response.attempts,
         "cached": response.cached,
         "cache_key": response.cache_key,
+        "request": response.request,
         "raw": response.raw,
         "log_probs": response.log_probs,
         "metadata": response.metadata,
