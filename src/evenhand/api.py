@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from evenhand.cache.opening import cache_directory, open_cache
 from evenhand.config.load import load_suite
 from evenhand.errors import ExitCode
+from evenhand.io.event_loop import run_on_loop
 from evenhand.model.caching import CacheSettings
 from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, CaseStatus, Run, Summary
@@ -30,7 +31,7 @@ from evenhand.run.estimate import Estimate, estimate
 from evenhand.run.known import KeptAnswers
 from evenhand.session import Observer, RunOptions, execute_run, plan_run
 from evenhand.store.redaction import EnvironmentRedactor
-from evenhand.store.state import state_directory, store_path
+from evenhand.store.state import refuse_planted_links, state_directory, store_path
 from evenhand.store.store import RunStore, open_store
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "execute_run",
     "load_suite",
     "open_run_store",
+    "open_store_of",
     "run_suite",
     "run_suite_async",
 ]
@@ -93,6 +95,18 @@ def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.enviro
     return open_store(store_path(state_directory(suite_directory, environ)))
 
 
+def open_store_of(suite: Suite, environ: Mapping[str, str] = os.environ) -> RunStore:
+    """The run store of a suite that is about to run. Raises `StoreError` where a stranger's would write elsewhere."""
+    return open_store(store_path(_state_of(suite, environ)))
+
+
+def _state_of(suite: Suite, environ: Mapping[str, str]) -> Path:
+    state = state_directory(suite.directory, environ)
+    if suite.confinement is not None and suite.confinement.is_sandbox:
+        refuse_planted_links(state, environ)
+    return state
+
+
 def estimate_run(
     suite: Suite, options: RunOptions = RunOptions(), *, store: RunStore | None = None
 ) -> Estimate:
@@ -101,7 +115,7 @@ def estimate_run(
     Answers that are kept are known. `store` is looked into where the options name earlier runs.
     """
     plan = plan_run(suite, options, store=store or open_store(None))
-    state = state_directory(suite.directory, os.environ)
+    state = _state_of(suite, os.environ)
     directory = None if options.no_cache else cache_directory(options.cache_dir, os.environ, state)
     if directory is None:
         return estimate(plan)
@@ -128,7 +142,7 @@ async def run_suite_async(
     sessions: Mapping[str, Session] | None = None,
 ) -> FinishedRun:
     """Run a suite on the running event loop. `sessions` replaces providers by id, for tests with fakes."""
-    store = open_run_store(suite.directory) if save else open_store(None)
+    store = open_store_of(suite) if save else open_store(None)
     return FinishedRun(await execute_run(suite, options, store=store, sessions=sessions), store)
 
 
@@ -136,13 +150,13 @@ def _wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(coroutine)
+        return run_on_loop(coroutine)
     outcome: list[T] = []
     error: list[BaseException] = []
 
     def work() -> None:
         try:
-            outcome.append(asyncio.run(coroutine))
+            outcome.append(run_on_loop(coroutine))
         except BaseException as problem:  # noqa: BLE001  (it is raised again in the caller's thread)
             error.append(problem)
 

@@ -38,6 +38,7 @@ from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import NOTHING_KNOWN, Known, Plan, known_of
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
+from evenhand.run.selection import selecting
 from evenhand.run.services import Services
 from evenhand.scripts.safe_mode import is_asked_for as safe_mode_asked_for
 from evenhand.store.calibrations import corrected, stored_calibrations
@@ -434,7 +435,7 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
         repeat=options.repeat,
     )
     if not options.failed:
-        return Plan(suite, filters, repeat=options.repeat)
+        return selecting(Plan(suite, filters, repeat=options.repeat), allow_empty=options.allow_empty)
     last = store.find("latest", suite_path=suite.path.resolve())
     keys = store.failed_keys(last.run_id)
     if not keys:

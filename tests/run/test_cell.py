@@ -14,7 +14,7 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Response
+from evenhand.model.exchange import Response, SentCall
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.provider import ProviderContext, Session
 from evenhand.model.result import CaseResult
@@ -335,3 +335,23 @@ def test_cost_of_a_group_is_what_was_paid_for_its_members(
     case = Case(id="t", assertions=(built({"type": "all-of", "assert": members}),))
     (item,) = run_one(tmp_path, case, FakeSession(["x"]), grade=grade).asserts
     assert (item.cost_usd, item.cached) == (cost_usd, cached)
+
+
+SENT = SentCall(method="POST", url="http://host/ask", body="hello")
+
+
+def test_what_was_sent_stands_in_the_result(tmp_path: Path) -> None:
+    answered = run_one(tmp_path, Case(id="t"), FakeSession([Response(output="x", request=SENT)]))
+    assert answered.request == SENT
+
+
+def test_what_was_sent_stands_in_the_result_of_a_call_that_failed_for_good(tmp_path: Path) -> None:
+    busy = ProviderError("busy", ErrorClass.PROVIDER_RATE_LIMIT, retriable=True, retry_after_ms=1e9)
+    busy.request, busy.raw = SENT, {"status": 429}
+    result = run_one(tmp_path, Case(id="t"), FakeSession([busy]))
+    assert (result.request, result.raw) == (SENT, {"status": 429})
+
+
+def test_a_case_that_was_never_asked_sent_nothing(tmp_path: Path) -> None:
+    case = Case(id="t", vars={"word": Val("{{ missing }}")})
+    assert run_one(tmp_path, case, FakeSession(["x"]), prompts=ASK).request is None

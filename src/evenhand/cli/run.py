@@ -202,7 +202,7 @@ def command(
     Results go to the standard output or to files, everything else to the standard error. Every result is stored as
     it comes; `evenhand view` shows the run again.
     """
-    from evenhand.api import open_run_store
+    from evenhand.api import open_store_of
     from evenhand.cli.suites import Limits, loaded
 
     outputs = plan_outputs(formats, outs)
@@ -222,7 +222,7 @@ def command(
     with (
         _viewer(path) if view else contextlib.nullcontext(),
         reserved_stdout(),
-        contextlib.closing(open_run_store(suite.directory)) as store,
+        contextlib.closing(open_store_of(suite)) as store,
     ):
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
@@ -276,6 +276,8 @@ def _progress(terminal: Terminal) -> Progress | None:
 
 def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Progress | None) -> Run:
     from evenhand.api import execute_run
+    from evenhand.io.event_loop import run_on_loop
+    from evenhand.run.collection import collection_of_new
 
     async def run() -> Run:
         _end_cleanly_on_terminate()
@@ -283,8 +285,8 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
 
     at_first = signal.getsignal(signal.SIGTERM)
     try:
-        with progress or contextlib.nullcontext():
-            return asyncio.run(run())
+        with progress or contextlib.nullcontext(), collection_of_new():
+            return run_on_loop(run())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # ended before there was a run to keep
     finally:

@@ -147,7 +147,10 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     cache_key: str | None = None
     """What the answer is kept under; None where neither kept answers were looked at nor the new one could be kept."""
     request: Json = None
+    """What the last call of the cell sent, as a `SentCall`; None where nothing was sent, as for a kept answer."""
     raw: Json = None
+    """What came back, where the provider tells: the body of a reply as JSON; `status`, `headers` and `body` of one that
+    could not be used."""
     log_probs: Json = None
     metadata: Json = None
     trace: Trace | None = None

@@ -255,6 +255,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     engine: Engine
     graders: Graders = Graders()
     cache: CacheSettings = CacheSettings()
+    generators_left: int = 0
+    """What makes cases and was not run, so that its cases are not among `cases`."""
     has_repeats: bool = True
     """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True

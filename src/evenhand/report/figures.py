@@ -23,7 +23,6 @@ class Headline(msgspec.Struct, frozen=True):
 
 def headline(run: Run) -> Headline:
     """The verdict that the run's exit code stands for; reports never judge by themselves."""
-    summary = run.summary
     if run.exit_code is None:
         return Headline("UNFINISHED", good=False, explanation="the run did not reach its end")
     if run.exit_code == ExitCode.OK:
@@ -39,7 +38,7 @@ def headline(run: Run) -> Headline:
     if run.exit_code == ExitCode.SUITE and run.baseline_note and run.gate is None and run.summary.judged:
         return Headline("NOT JUDGED", good=False, explanation="the baseline could not be compared with")
     if run.exit_code == ExitCode.SUITE:
-        return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
+        return Headline("NOT JUDGED", good=False, explanation=_suite_fault(run))
     return Headline(
         "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
     )
@@ -63,9 +62,17 @@ def _is_inconclusive(run: Run) -> bool:
     )
 
 
-def _suite_fault(summary: Summary) -> str:
+def _suite_fault(run: Run) -> str:
+    summary = run.summary
     if not summary.total:
-        return "there was nothing to run"
+        asked = [f"--tag {tag!r}" for tag in run.filters.tags] + [
+            f"--filter {f!r}" for f in run.filters.filters
+        ]
+        return (
+            f"there was nothing to run: no case is left by {' '.join(asked)}"
+            if asked
+            else "there was nothing to run"
+        )
     if any(exit_code_of(error_class) is ExitCode.SUITE for error_class in summary.error_counts):
         return "something in the suite needs mending"
     if summary.skipped == summary.total:

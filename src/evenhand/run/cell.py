@@ -14,7 +14,7 @@ from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
-from evenhand.model.exchange import Json, Request, Response
+from evenhand.model.exchange import Json, Request, Response, SentCall
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.provider import Provider
@@ -52,6 +52,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             return await _run(cell, services, progress, started)
     except CallFailed as failure:
         progress.attempts, progress.trace = failure.attempts, failure.trace
+        progress.sent, progress.raw = failure.error.request, failure.error.raw
         if isinstance(failure, NobodyAnswered):
             progress.fallback_attempts = failure.fallback_attempts
         error: ClassifiedError = failure.error
@@ -71,13 +72,16 @@ class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
     __slots__ = (
-        "answered_by", "attempts", "fallback_attempts", "graded", "raw_output", "request", "response", "trace", "vars",
+        "answered_by", "attempts", "fallback_attempts", "graded", "raw", "raw_output", "request", "response", "sent",
+        "trace", "vars",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
         self.response: Response | None = None
+        self.sent: SentCall | None = None
+        self.raw: Json = None
         self.raw_output: Json = None
         self.attempts = 0
         self.trace: Trace | None = None
@@ -220,7 +224,9 @@ def _unanswered(
     cell: Cell, services: Services, progress: _Progress, error: ClassifiedError, started: float
 ) -> CaseResult:
     """A cell without verdict: with the answer and what graders found, where it came that far."""
-    answer: dict[str, Any] = {"attempts": progress.attempts, "trace": progress.trace}
+    answer: dict[str, Any] = {
+        "attempts": progress.attempts, "trace": progress.trace, "request": progress.sent, "raw": progress.raw,
+    }  # fmt: skip
     if progress.response is not None:
         answer = {**_of_response(cell, progress.response), "raw_output": progress.raw_output}
     return CaseResult(
@@ -249,6 +255,7 @@ def _of_response(cell: Cell, response: Response) -> dict[str, Any]:
         "attempts": response.attempts,
         "cached": response.cached or cell.stored is not None,
         "cache_key": response.cache_key,
+        "request": response.request,
         "raw": response.raw,
         "log_probs": response.log_probs,
         "metadata": response.metadata,

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from evenhand.errors import ErrorClass, ProviderError
-from evenhand.model.exchange import Json, Response
+from evenhand.model.exchange import Json, Response, SentCall
 from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.model.suite import Suite
@@ -114,6 +114,7 @@ def stored_answer(
         error = ProviderError(
             result.error or "the call failed", _known_class(result.error_class), details=result.error_details
         )
+        error.request, error.raw = _sent(result.request), result.raw
         raise CallFailed(error, result.attempts)
     provider = _answerer(cell, result, services)
     return _priced(_response(result), provider), provider
@@ -149,6 +150,14 @@ def _priced(response: Response, provider: Provider) -> Response:
     return response if cost is None else msgspec.structs.replace(response, cost_usd=cost)
 
 
+def _sent(stored: Json) -> SentCall | None:
+    """What was sent for the answer; None where a document holds something else there."""
+    try:
+        return None if stored is None else msgspec.convert(stored, SentCall)
+    except msgspec.ValidationError:
+        return None
+
+
 def _response(result: CaseResult) -> Response:
     return Response(
         output=result.output if result.raw_output is None else result.raw_output,
@@ -161,6 +170,7 @@ def _response(result: CaseResult) -> Response:
         empty_reason=result.reported_empty_reason,
         reasoning=result.reasoning,
         raw=result.raw,
+        request=_sent(result.request),
         metadata=result.metadata,
         log_probs=result.log_probs,
         trace=result.trace,
