@@ -31,7 +31,7 @@ from evenhand.run.estimate import Estimate, estimate
 from evenhand.run.known import KeptAnswers
 from evenhand.session import Observer, RunOptions, execute_run, plan_run
 from evenhand.store.redaction import EnvironmentRedactor
-from evenhand.store.state import state_directory, store_path
+from evenhand.store.state import refuse_planted_links, state_directory, store_path
 from evenhand.store.store import RunStore, open_store
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "execute_run",
     "load_suite",
     "open_run_store",
+    "open_store_of",
     "run_suite",
     "run_suite_async",
 ]
@@ -94,6 +95,18 @@ def open_run_store(suite_directory: Path, environ: Mapping[str, str] = os.enviro
     return open_store(store_path(state_directory(suite_directory, environ)))
 
 
+def open_store_of(suite: Suite, environ: Mapping[str, str] = os.environ) -> RunStore:
+    """The run store of a suite that is about to run. Raises `StoreError` where a stranger's would write elsewhere."""
+    return open_store(store_path(_state_of(suite, environ)))
+
+
+def _state_of(suite: Suite, environ: Mapping[str, str]) -> Path:
+    state = state_directory(suite.directory, environ)
+    if suite.confinement is not None and suite.confinement.is_sandbox:
+        refuse_planted_links(state, environ)
+    return state
+
+
 def estimate_run(
     suite: Suite, options: RunOptions = RunOptions(), *, store: RunStore | None = None
 ) -> Estimate:
@@ -102,7 +115,7 @@ def estimate_run(
     Answers that are kept are known. `store` is looked into where the options name earlier runs.
     """
     plan = plan_run(suite, options, store=store or open_store(None))
-    state = state_directory(suite.directory, os.environ)
+    state = _state_of(suite, os.environ)
     directory = None if options.no_cache else cache_directory(options.cache_dir, os.environ, state)
     if directory is None:
         return estimate(plan)
@@ -129,7 +142,7 @@ async def run_suite_async(
     sessions: Mapping[str, Session] | None = None,
 ) -> FinishedRun:
     """Run a suite on the running event loop. `sessions` replaces providers by id, for tests with fakes."""
-    store = open_run_store(suite.directory) if save else open_store(None)
+    store = open_store_of(suite) if save else open_store(None)
     return FinishedRun(await execute_run(suite, options, store=store, sessions=sessions), store)
 
 

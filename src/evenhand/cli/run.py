@@ -196,7 +196,7 @@ def command(
     Results go to the standard output or to files, everything else to the standard error. Every result is stored as
     it comes; `evenhand view` shows the run again.
     """
-    from evenhand.api import open_run_store
+    from evenhand.api import open_store_of
     from evenhand.cli.suites import Limits, loaded
 
     outputs = plan_outputs(formats, outs)
@@ -216,7 +216,7 @@ def command(
     with (
         _viewer(path) if view else contextlib.nullcontext(),
         reserved_stdout(),
-        contextlib.closing(open_run_store(suite.directory)) as store,
+        contextlib.closing(open_store_of(suite)) as store,
     ):
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))

@@ -74,9 +74,11 @@ def _final(error: ProviderError, attempt: int, services: Services) -> ProviderEr
         return error
     wait = f"it asks to wait {asked / 1_000:,.0f} s, longer than `runner.retries.retry_after_max_ms` allows"
     message = f"{error.message}; {wait}"
-    return ProviderError(
+    final = ProviderError(
         message, error.error_class, retriable=True, retry_after_ms=asked, details=error.details
     )
+    final.request, final.raw = error.request, error.raw
+    return final
 
 
 class _Refused(Exception):

@@ -54,7 +54,10 @@ class Worker:
                 answer = self._judged(batch, key, config)
         except MemoryError:
             answer = {"memory": True}
-        lines = console.getvalue()[:MAX_CONSOLE].splitlines()
+        printed = console.getvalue()
+        lines = printed[:MAX_CONSOLE].splitlines()
+        if len(printed) > MAX_CONSOLE:
+            lines.append("(more output was left out)")
         return {**answer, "console": lines} if lines else answer
 
     def _judged(self, batch: dict[str, Any], key: int, config: str) -> dict[str, Any]:
