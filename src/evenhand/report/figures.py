@@ -259,6 +259,11 @@ def remedy(error_class: str | None) -> str:
     return REMEDIES.get(error_class or "", "")
 
 
+def owner(error_class: str) -> str:
+    """Whose an error is to mend."""
+    return "the suite" if exit_code_of(error_class) is ExitCode.SUITE else "the machinery"
+
+
 def percent(share: float) -> str:
     """A share with one decimal. Only a share of exactly 1 or 0 reads as 100% or 0%."""
     if share in (0, 1):
