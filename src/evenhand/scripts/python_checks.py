@@ -126,13 +126,30 @@ def load_file(file: Path, name: str, purpose: str) -> Check:
     for candidate in wanted:
         found = vars(module).get(candidate)
         if callable(found):
-            check: Check = found
-            return check
+            return _without_context(found) if _takes_the_output_alone(found) else found
     functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
     has = ", ".join(functions) or "none"
     raise CannotCheck(
         {"broken": f"{file.name} has no function {' or '.join(map(repr, wanted))}; it has {has}"}
     )
+
+
+def _takes_the_output_alone(function: Check) -> bool:
+    """Whether a function has one place, for the output, and none for the context."""
+    try:
+        signature = inspect.signature(function)
+        signature.bind(None)
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        return True
+    return False
+
+
+def _without_context(function: Check) -> Check:
+    return lambda output, _: function(output)
 
 
 def call_check(

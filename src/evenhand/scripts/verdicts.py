@@ -8,6 +8,7 @@ it throws, fails the assertion; a script that could not run to its end leaves it
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -74,10 +75,18 @@ def broken_reason(answer: Answer, *, timeout_ms: float, remedy: str) -> str | No
     return None
 
 
+STACK_READ = 2_000
+"""Characters of a stack that are looked through."""
+_IN_A_FILE = re.compile(r"([^/\\\s(]{1,100}\.(?:js|cjs|mjs|ts|py))(?:\?[^:\s]*)?:(\d+)")
+"""The innermost place of a stack that is a file of somebody's: inline code has no name like that."""
+
+
 def thrown_in_words(threw: Thrown) -> str:
     """What a script threw, as it follows in a sentence."""
     message = threw.message
-    return f"{threw.name}: {message}" if threw.name and threw.name != message else message or "an empty value"
+    said = f"{threw.name}: {message}" if threw.name and threw.name != message else message or "an empty value"
+    place = _IN_A_FILE.search(threw.stack[:STACK_READ])
+    return f"{said} ({place[1]}:{place[2]})" if place else said
 
 
 def _judged(returned: Any, terms: Terms) -> Outcome:
@@ -96,6 +105,8 @@ def _no_verdict(returned: Any) -> str:
     message = f"the script returned {_in_words(returned)}, which is not a verdict; {WANTED}"
     if isinstance(returned, dict) and returned.get("$") == "undefined":
         message += " (code of several lines, and a line of several statements, needs an explicit `return`)"
+    if returned is None:
+        message += " (a function returns what stands behind `return`)"
     return message
 
 
