@@ -20,7 +20,8 @@ from evenhand import Response, RunOptions, load_suite, run_suite_async
 from evenhand.io.fake import FakeSession
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "reference"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 NAME = re.compile(r"`([\w./-]+\.(?:py|js|csv|toml)|assistant)`[^`]*:\s*\Z", re.DOTALL)
 """The name of a file in the last words before a block."""

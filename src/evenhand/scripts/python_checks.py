@@ -119,9 +119,12 @@ def load_file(file: Path, name: str, purpose: str) -> Check:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  (a file may raise anything, `SystemExit` too)
-        raise CannotCheck(
-            {"broken": f"{file.name} cannot be loaded: {type(error).__name__}: {_shown(error)[:1_000]}"}
-        ) from None
+        reason = f"{type(error).__name__}: {_shown(error)[:1_000]}"
+        if isinstance(error, ModuleNotFoundError):
+            reason += (
+                f"; evenhand runs with {sys.executable}: install the module there, or evenhand beside it"
+            )
+        raise CannotCheck({"broken": f"{file.name} cannot be loaded: {reason}"}) from None
     wanted = (name,) if name else DEFAULT_NAMES[purpose]
     for candidate in wanted:
         found = vars(module).get(candidate)
