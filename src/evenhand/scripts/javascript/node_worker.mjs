@@ -211,8 +211,8 @@ async function evaluate(batch, [key, config, configSpecials]) {
     if (batch.purpose === 'value') answer = '{"value":' + stringify(values.json(returned));
     else answer = '{"returned":' + values.returned(returned);
   } catch (error) {
-    if (error instanceof values.TooLarge) answer = '{"too_large":true';
-    else if (error instanceof values.Unfit) answer = '{"unfit":' + stringify(error.message);
+    if (values.TooLarge.is(error)) answer = '{"too_large":true';
+    else if (values.Unfit.is(error)) answer = '{"unfit":' + stringify(error.message);
     else answer = '{"threw":' + values.thrown(error);
   }
   return answer + (lines.length ? ',"console":' + stringify(lines) : '') + '}';
