@@ -19,9 +19,10 @@ from evenhand.io.fake import FakeClock
 from evenhand.model.result import CaseResult, Run
 from evenhand.model.suite import Suite
 from evenhand.run.cell import run_cell
+from evenhand.run.options import RunOptions
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
-from evenhand.session import RunOptions, execute_run
+from evenhand.session import execute_run
 from evenhand.store.store import open_store
 from support.servers import Server, serving, status
 from support.written import load
@@ -72,14 +73,14 @@ def page(
     return reply
 
 
-def document(url: str, **fields: Any) -> dict[str, Any]:
+def document(url: str, *, timeout_ms: int = 30_000, **fields: Any) -> dict[str, Any]:
     provider = {
         "id": "sut",
         "type": "openai",
         "model": "gpt-5-mini",
         "base_url": url,
         "request": {"auth": "none"},
-        "timeout_ms": 300,
+        "timeout_ms": timeout_ms,
     }
     return {
         "providers": [provider],
@@ -99,7 +100,9 @@ def result_of(folder: Path, *replies: Any) -> tuple[CaseResult, FakeClock, Serve
     async def work() -> tuple[CaseResult, FakeClock, Server]:
         clock = FakeClock()
         async with serving(*replies) as server:
-            suite = load(folder, document(server.url))
+            # Only a server that never answers needs an end that comes soon.
+            timeout_ms = 300 if hang in replies else 30_000
+            suite = load(folder, document(server.url, timeout_ms=timeout_ms))
             async with Services(suite, suite.providers, clock=clock) as services:
                 return await run_cell(next(Plan(suite).cells()), services), clock, server
 

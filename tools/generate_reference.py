@@ -12,6 +12,7 @@ import click
 import yaml
 
 from evenhand.cli.main import cli
+from evenhand.config.other_words import KEYS, KINDS
 from evenhand.config.schema import suite_schema
 from evenhand.errors import ErrorClass, ExitCode, exit_code_of
 from evenhand.model.assertion import ASSERTIONS, Assertion, Example
@@ -31,6 +32,7 @@ def main() -> int:
         "cli.md": command_line(),
         "errors.md": errors(),
         "reports.md": reports(),
+        "other-words.md": other_words(),
     }
     stale = [name for name, lines in pages.items() if not _is_current(name, lines)]
     if "--check" in sys.argv[1:]:
@@ -259,6 +261,28 @@ def reports() -> str:
             yield f"| `{name}` | {_cell(report.description)} |"
 
     return _page("Reports", lines())
+
+
+def other_words() -> str:
+    def lines() -> Iterator[str]:
+        yield "What a suite says instead of the words of other tools. `evenhand validate` says the same at the place.\n"
+        yield "## Kinds of assertions\n\n| there | here |\n|---|---|"
+        for kind, hint in KINDS.items():
+            yield f"| `{kind}` | {_cell(hint)} |"
+        yield "\n## Keys\n\n| in | key | here |\n|---|---|---|"
+        for owner, hints in sorted(KEYS.items(), key=lambda item: (item[0] not in _OWNERS, item[0])):
+            for key, hint in hints.items():
+                yield f"| {_OWNERS.get(owner, f'`type: {owner}`')} | `{key}` | {_cell(hint)} |"
+
+    return _page("Words of other tools", lines())
+
+
+_OWNERS = {
+    "WrittenSuite": "a suite",
+    "WrittenPrompt": "a prompt",
+    "WrittenCase": "a case",
+    "Grader": "a `grader`",
+}
 
 
 if __name__ == "__main__":

@@ -147,3 +147,23 @@ def test_a_run_that_is_not_there_exits_2(evenhand, runs) -> None:
         done = evenhand("diff", *words)
         assert done.code == 2
         assert done.err.startswith("error: ")
+
+
+def test_settings_that_differ_are_shown_where_they_are_asked_for(evenhand) -> None:
+    write()
+    base = run(evenhand)
+    write(prompt="{{ answer }}|`\\u001b")
+    head = run(evenhand)
+    assert "suite (" not in evenhand("diff", base, head).out
+    table = evenhand("diff", base, head, "--config-diff").out
+    assert (
+        'suite (1)\n  prompts[say].template\n    - "{{ answer }}"\n    + "{{ answer }}|`\\\\u001b"\n' in table
+    )
+    markdown = evenhand("diff", base, head, "--config-diff", "--format", "md").out
+    assert "### Suite (1)" in markdown
+    assert '| `prompts[say].template` | `"{{ answer }}"` | ``"{{ answer }}\\|`' in markdown
+    document = json.loads(evenhand("diff", base, head, "--config-diff", "--format", "json").out)
+    assert document["suite"] == [
+        {"path": "prompts[say].template", "base": "{{ answer }}", "head": "{{ answer }}|`\x1b"}
+    ]
+    assert "suite" not in json.loads(evenhand("diff", base, head, "--format", "json").out)

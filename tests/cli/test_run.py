@@ -95,6 +95,16 @@ def test_selection_reaches_the_engine(evenhand) -> None:
     assert done.code == 0
 
 
+def test_a_filter_that_leaves_nothing_is_refused_and_leaves_the_last_run_alone(evenhand) -> None:
+    write_suite(SUITE)
+    evenhand("run")
+    done = evenhand("run", "--tag", "smok")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: no case has the tag 'smok'; did you mean 'smoke'?\n"
+    assert evenhand("run", "--failed").code == 1
+    assert evenhand("run", "--tag", "smok", "--allow-empty").code == 0
+
+
 def test_fail_fast_ends_the_run_early_and_says_so(evenhand) -> None:
     write_suite(SUITE)
     done = evenhand("run", "--fail-fast", "-j", "1")

@@ -33,6 +33,22 @@ def test_warnings_do_not_fail_unless_strict(evenhand) -> None:
     assert strict.err.endswith("error: 1 problem found\n")
 
 
+def test_a_suite_without_cases_is_told(evenhand) -> None:
+    write_suite(PASSING.split("tests:")[0])
+    done = evenhand("validate")
+    assert (done.code, done.out) == (0, "evenhand.yaml: valid, 0 cases, 1 provider, 1 prompt\n")
+    assert done.err == "warning: evenhand.yaml: there are no cases, so nothing would be asked; add `tests`\n"
+
+
+def test_generators_that_were_not_run_are_told(evenhand) -> None:
+    write_suite(PASSING.split("tests:")[0] + "tests: [{generator: {command: [python3, cases.py]}}]\n")
+    done = evenhand("validate")
+    assert done.out == (
+        "evenhand.yaml: valid, 0 cases, 1 provider, 1 prompt, 1 generator not run (`--generators` runs them)\n"
+    )
+    assert done.err == ""
+
+
 def test_a_path_without_suite_exits_2(evenhand) -> None:
     done = evenhand("validate", "nowhere")
     assert done.code == 2

@@ -59,7 +59,10 @@ def test_byte_order_mark_and_crlf_are_fine(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('[\n {"a": 1,\n  "a": 2}]', "f.json:3:3: [0].a: key 'a' is given twice; keep one of them"),
-        ("[\n1,\n]", "f.json:3:1: not valid JSON: a value was expected"),
+        (
+            "[\n1,\n]",
+            "f.json:2:2: not valid JSON: a `,` stands before the end of the list or object; remove it",
+        ),
         (" \n", "f.json: the file is empty"),
     ],
 )

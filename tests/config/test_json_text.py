@@ -46,8 +46,9 @@ def test_a_key_given_twice_is_always_found(
 @pytest.mark.parametrize(
     ("text", "message", "offset"),
     [
-        ("[1,]", "not valid JSON: a value was expected", 3),
-        ('{"a":1,}', "not valid JSON: a key in double quotes was expected", 7),
+        ("[1 , ]", "not valid JSON: a `,` stands before the end of the list or object", 3),
+        ('{"a":1,}', "not valid JSON: a `,` stands before the end of the list or object", 6),
+        ("[,]", "not valid JSON: a value was expected", 1),
         ("{'a':1}", "not valid JSON: a key in double quotes was expected", 1),
         ('{"a" 1}', "not valid JSON: a `:` was expected after the key", 5),
         ('{"a":1 "b":2}', "not valid JSON: a `,` was expected, or the end of the list or object", 7),

@@ -121,7 +121,11 @@ def test_anchors_aliases_and_merge_keys_work() -> None:
         ("a: @x", "f.yaml:1:4: not valid YAML: a value cannot begin with `@`; quote the text"),
         ("a: 'x", "f.yaml:1:4: not valid YAML: a quote is opened here and never closed"),
         (r'a: "\d+"', "use single quotes, in which a backslash is only itself"),
-        (r'a: "\ud83d\ude00"', "half of a surrogate pair; write the character itself"),
+        ('a: "x {{ b }}\nb: c', "f.yaml:1:4: not valid YAML: a quote is opened here and never closed"),
+        ("a: it's {{ b }}: c", "a template stands without quotes"),
+        ("a: 'x' {{ b }}: c", "a template stands without quotes"),
+        (r'a: "\q {{ b }}"', "the backslash in double quotes is followed by no valid escape"),
+        (r'a: "\ud83d x"', "half of a surrogate pair; write the character itself"),
         ("a: b: c", "a `:` stands where none can be"),
         ("a:\n  {b: 1", "the `{` has no matching `}`, or a `,` is missing (in what begins at line 2)"),
         ("a: \0", "f.yaml:1:4: not valid YAML: NUL character U+0000"),
@@ -134,6 +138,25 @@ def test_anchors_aliases_and_merge_keys_work() -> None:
 )
 def test_what_is_no_document_is_explained_with_its_place(text: str, message: str) -> None:
     assert message in "\n".join(refused(text))
+
+
+def test_a_character_may_be_written_as_json_writes_it() -> None:
+    text = '{"a": ["\\ud83d\\ude00", {"b": 1, "c": no, "d": !raw x}], "\\ud83d\\ude00": 012}'
+    document = read_yaml(text, "f.yaml")
+    assert document.value == {
+        "a": ["\U0001f600", {"b": 1, "c": "no", "d": {"$raw": "x"}}],
+        "\U0001f600": "012",
+    }
+    assert str(document.locate(("a", 1, "b"))) == "f.yaml:1:30"
+
+
+def test_an_escape_of_json_is_only_text_outside_double_quotes() -> None:
+    text = "a: '\\ud83d\\ude00'\nb: \"\\ud83d\\ude00\"\nc: \\ud83d\\ude00"
+    assert read_yaml(text, "f.yaml").value == {
+        "a": "\\ud83d\\ude00",
+        "b": "\U0001f600",
+        "c": "\\ud83d\\ude00",
+    }
 
 
 def test_every_problem_of_a_document_is_found_at_once() -> None:

@@ -5,11 +5,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import pytest
 
 from evenhand.io.call_loop import CallLoop
+from evenhand.io.deadlines import TimeIsUp
 from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
 from support.programs import run
 
@@ -146,3 +148,39 @@ def test_calls_that_ignore_their_cancellation_do_not_pile_up_without_end():
         release.set()
 
     using(body)
+
+
+def test_a_call_that_takes_longer_than_the_limit_is_cancelled():
+    cancelled = threading.Event()
+
+    async def slow(argument: Any) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    async def main() -> int:
+        calls = CallLoop("test-lane", timeout_s=0.05)
+        try:
+            with pytest.raises(TimeIsUp):
+                await calls.call(slow, None)
+            return await calls.call(squared, 3)
+        finally:
+            calls.close()
+
+    assert run(main()) == 9
+    assert cancelled.is_set()
+
+
+def test_each_call_has_context_variables_of_its_own():
+    variable: ContextVar[int] = ContextVar("variable", default=0)
+
+    async def count(argument: Any) -> int:
+        variable.set(variable.get() + 1)
+        await asyncio.sleep(0)
+        return variable.get()
+
+    async def body(calls: CallLoop) -> list[int]:
+        return await asyncio.gather(*(calls.call(count, None) for _ in range(20)))
+
+    assert using(body) == [1] * 20

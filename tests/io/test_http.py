@@ -260,6 +260,24 @@ def test_the_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.Monke
     assert proxied(monkeypatch, *urls) == ["one.example", "one.example", "two.example"]
 
 
+def test_first_calls_that_come_together_look_for_the_proxy_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str | None] = []
+
+    def no_proxy(scheme: str, host: str | None) -> None:
+        looked_up.append(host)
+
+    async def work() -> None:
+        async with serving({"a": 1}) as server:
+            client = HttpClient(8)
+            calls = (client.send(HttpRequest("GET", server.url), timeout_ms=5_000) for _ in range(8))
+            await asyncio.gather(*calls)
+            await client.close()
+
+    monkeypatch.setattr("evenhand.io.http._proxy_of", no_proxy)
+    asyncio.run(work())
+    assert looked_up == ["127.0.0.1"]
+
+
 def test_hosts_that_the_environment_excepts_are_called_without_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -323,3 +341,44 @@ def test_trace_context_goes_along_unless_the_call_has_its_own() -> None:
     assert call.carrying("00-x").headers == {"A": "1", "traceparent": "00-x"}
     own = HttpRequest("POST", "http://127.0.0.1", {"TraceParent": "00-mine"})
     assert own.carrying("00-x") is own
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (
+            "http://127.0.0.1:9/ask",
+            "no connection: nothing listens at 127.0.0.1:9; check the address, and that the server runs",
+        ),
+        ("http://nowhere.invalid/", "no connection: the host name 'nowhere.invalid' cannot be looked up"),
+        ("localhost:9/ask", "'localhost:9/ask' cannot be called: it must begin with http:// or https://"),
+        ("http:///ask", "'http:///ask' cannot be called: it names no host"),
+        ("http://127.0.0.1:99999/", "cannot be called: port out of range 0-65535"),
+    ],
+)
+def test_why_nobody_was_reached_is_said_in_plain_words(url: str, message: str) -> None:
+    async def work() -> None:
+        client = HttpClient(1)
+        try:
+            await client.send(HttpRequest("GET", url, {}), timeout_ms=20_000)
+        finally:
+            await client.close()
+
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(work())
+    assert message in str(caught.value)
+
+
+def test_https_to_a_server_without_it_says_so() -> None:
+    async def work() -> None:
+        client = HttpClient(1)
+        async with serving({}) as server:
+            try:
+                await client.send(
+                    HttpRequest("GET", server.url.replace("http://", "https://"), {}), timeout_ms=20_000
+                )
+            finally:
+                await client.close()
+
+    with pytest.raises(ProviderError, match="the server does not speak https there: try http"):
+        asyncio.run(work())

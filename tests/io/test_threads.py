@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from evenhand.io.deadlines import TimeIsUp
 from evenhand.io.threads import MAX_STUCK, CallThreads, CodeRaised, TooManyStuck
 from support.programs import run
 
@@ -188,3 +189,67 @@ def test_a_call_that_outlives_its_loop_ends_quietly():
     run(left_behind())
     release.set()
     assert ended.wait(30)
+
+
+def test_quick_calls_that_come_together_share_a_thread():
+    async def body(pool: CallThreads) -> set[int]:
+        async def ask() -> int:
+            return await pool.call(lambda _: threading.get_ident(), None)
+
+        return set(await asyncio.gather(*(ask() for _ in range(8))))
+
+    assert len(using(8, body)) < 8
+
+
+def test_calls_behind_a_slow_one_do_not_wait_for_its_end():
+    async def body(pool: CallThreads) -> list[Any]:
+        release = threading.Event()
+
+        def work(number: int) -> int:
+            if number == 3:
+                release.wait(60)
+            return number
+
+        for number in range(3):
+            await pool.call(work, number)
+        calls = [asyncio.create_task(pool.call(work, number)) for number in range(8)]
+        others = calls[:3] + calls[4:]
+        done, _ = await asyncio.wait(others, timeout=60)
+        slow_waits = not calls[3].done()
+        release.set()
+        return [len(done), slow_waits, await asyncio.gather(*calls)]
+
+    assert using(8, body) == [7, True, list(range(8))]
+
+
+def test_a_call_that_takes_longer_than_the_limit_is_given_up():
+    release = threading.Event()
+
+    async def main() -> str:
+        pool = CallThreads(1, "test-call", timeout_s=0.05)
+        with pytest.raises(TimeIsUp):
+            await pool.call(release.wait, 60)
+        try:
+            return await pool.call(str, 1)
+        finally:
+            release.set()
+            pool.close()
+
+    assert run(main()) == "1"
+
+
+def test_calls_that_wait_behind_one_that_is_given_up_are_run():
+    release = threading.Event()
+
+    async def body(pool: CallThreads) -> list[str]:
+        stuck = asyncio.create_task(pool.call(release.wait, 60))
+        await asyncio.sleep(0.05)
+        waiting = [asyncio.create_task(pool.call(str, number)) for number in range(3)]
+        await asyncio.sleep(0.05)
+        stuck.cancel()
+        return await asyncio.wait_for(asyncio.gather(*waiting), 60)
+
+    try:
+        assert using(1, body) == ["0", "1", "2"]
+    finally:
+        release.set()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -26,10 +27,11 @@ def load(folder: Path, target: str = "file://app.py:answer") -> UserCode:
 
 
 def failure(folder: Path, target: str = "file://app.py:answer") -> CannotLoad:
-    path, modules = list(sys.path), set(sys.modules)
+    path, finders, modules = list(sys.path), list(sys.meta_path), set(sys.modules)
     with pytest.raises(CannotLoad) as caught:
         load(folder, target)
     assert sys.path == path
+    assert sys.meta_path == finders
     assert set(sys.modules) == modules
     return caught.value
 
@@ -201,3 +203,39 @@ def test_a_traceback_is_bounded():
     with pytest.raises(ValueError, match="x") as caught:
         recurse(200)
     assert len(traceback_details(caught.value)["traceback"]) == TRACEBACK_LIMIT
+
+
+def test_every_edit_is_seen_even_within_one_second_and_of_one_size(tmp_path):
+    (tmp_path / "edited_package").mkdir()
+    write(tmp_path / "edited_package" / "__init__.py", "")
+    write(tmp_path / "app.py", "from edited_package.part import VALUE\ndef answer(request): return VALUE")
+    for value in range(9):
+        write(tmp_path / "edited_package" / "part.py", f"VALUE = {value}")
+        code = load(tmp_path)
+        assert code.function(None) == value
+        code.close()
+
+
+def test_unchanged_modules_are_read_from_bytecode_once_it_is_surely_newer(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    source = write(tmp_path / "compiled_helper.py", "VALUE = 'as written'")
+    write(tmp_path / "app.py", "from compiled_helper import VALUE\ndef answer(request): return VALUE")
+    an_hour_ago = source.stat().st_mtime_ns // 10**9 - 3_600
+    os.utime(source, (an_hour_ago, an_hour_ago))
+    load(tmp_path).close()
+    write(source, "VALUE = 'as changed'")
+    os.utime(source, (an_hour_ago, an_hour_ago))
+    code = load(tmp_path)
+    assert code.function(None) == "as written"
+    code.close()
+
+
+def test_a_file_does_not_stand_in_for_a_module_that_is_built_into_python(tmp_path):
+    # One that nothing has imported so far; which ones are built in is up to the Python.
+    name = next(name for name in sys.builtin_module_names if name not in sys.modules)
+    write(tmp_path / f"{name}.py", "BESIDE = True")
+    write(tmp_path / "app.py", f"import {name}\ndef answer(request): return hasattr({name}, 'BESIDE')")
+    code = load(tmp_path)
+    stands_in = code.function(None)
+    code.close()
+    assert stands_in is False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -191,10 +192,16 @@ def test_a_call_that_does_not_render_is_the_suites_fault() -> None:
     ("options", "path"),
     [
         ({"url": Val("{{ x")}, ("url",)),
-        ({"url": Val("u"), "headers": {"A": Val("{% if %}")}}, ("headers", "A")),
-        ({"url": Val("u"), "body": Val({"a": ["{{ | }}"]})}, ("body", "a", 0)),
-        ({"url": Val("u"), "output_expr": "response.("}, ("output_expr",)),
+        ({"url": Val("http://u"), "headers": {"A": Val("{% if %}")}}, ("headers", "A")),
+        ({"url": Val("http://u"), "body": Val({"a": ["{{ | }}"]})}, ("body", "a", 0)),
+        ({"url": Val("http://u"), "output_expr": "response.("}, ("output_expr",)),
+        ({"url": Val("http://u"), "usage_expr": "reply.json.usage"}, ("usage_expr",)),
         ({"url": Val(" ")}, ("url",)),
+        ({"url": Val("localhost:8000/ask")}, ("url",)),
+        ({"url": Val("localhost:8000/ask?lang={{ lang }}")}, ("url",)),
+        ({"url": Val("ftp://u/ask")}, ("url",)),
+        ({"url": Val("http://u:99999/ask")}, ("url",)),
+        ({"url": Val("http:///ask")}, ("url",)),
     ],
 )
 def test_what_can_never_work_is_found_at_load(options: dict[str, Any], path: tuple[str | int, ...]) -> None:
@@ -203,7 +210,59 @@ def test_what_can_never_work_is_found_at_load(options: dict[str, Any], path: tup
     ]
 
 
+@pytest.mark.parametrize(
+    "url", ["{{ env.BASE }}/ask", "http://{{ host }}/ask", "https://u:{{ port }}/ask", "HTTP://u/ask"]
+)
+def test_what_a_template_may_make_an_address_is_not_refused(url: str) -> None:
+    assert Http(id="h", url=Val(url)).problems(Confinement(directory=Path())) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ({"result": "Paris"}, 'the answer is "{"result": "Paris"}"'),
+        (status(200, "<html>"), 'the answer is no JSON: "<html>"'),
+        (status(200), "the answer is empty"),
+    ],
+)
+def test_where_an_expression_does_not_fit_the_answer_is_shown(reply: Any, shown: str) -> None:
+    error = failure(reply, output_expr="response.json.answer")
+    assert error.error_class == "provider_protocol"
+    assert error.details.replace('{"result":"', '{"result": "') == shown
+
+
 def test_only_a_provider_with_an_expression_reports_tool_calls() -> None:
     plain = Http(id="h", url=Val("u"))
     assert not plain.reports_tool_calls
     assert msgspec.structs.replace(plain, tool_calls_expr="response.json.calls").reports_tool_calls
+
+
+def test_what_was_sent_is_told_without_credentials() -> None:
+    response, server = talk(
+        {"answer": "Paris"},
+        path="/ask?lang=en&api_key=hidden",
+        headers={"Authorization": Val("Bearer {{ env.TOKEN }}"), "X-Tenant": Val("blue")},
+        body=Val({"question": "{{ prompt }}"}),
+    )
+    sent = response.request
+    assert sent is not None
+    assert (sent.method, sent.url) == ("POST", f"{server.url}/ask?lang=en&api_key=[redacted]")
+    assert sent.headers == {
+        "Authorization": "[redacted]",
+        "X-Tenant": "blue",
+        "Content-Type": "application/json",
+    }
+    assert sent.body == '{"question":"The capital?"}'
+    assert sent.left_out_bytes == 0
+
+
+def test_a_failed_call_tells_what_was_sent_and_what_came_back() -> None:
+    error = failure(status(400, "no such city", set_cookie="id=hidden", x_request_id="r-1"), body=Val("hi"))
+    assert (error.request.method, error.request.body) == ("POST", "hi")
+    assert (error.raw["status"], error.raw["body"]) == (400, "no such city")
+    assert (error.raw["headers"]["x-request-id"], error.raw["headers"]["set-cookie"]) == ("r-1", "[redacted]")
+
+
+def test_a_reply_that_does_not_fit_is_told_whole() -> None:
+    error = failure({"odd": [1, 2]}, output_expr="response.json.answer.text")
+    assert json.loads(error.raw["body"]) == {"odd": [1, 2]}

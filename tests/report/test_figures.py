@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import ErrorClass
-from evenhand.model.result import RunStatus, Summary
+from evenhand.model.result import Filters, RunStatus, Summary
 from evenhand.report import figures
 from support.results import SAMPLE_RUN, run_of
 
@@ -99,6 +99,14 @@ def test_the_headline_follows_the_exit_code(
     assert found.word == word
     assert explanation in found.explanation
     assert found.good == (exit_code == 0)
+
+
+def test_a_run_of_nothing_names_the_filters_that_left_nothing() -> None:
+    filters = Filters(tags=("smoke",), filters=("billing/*",))
+    run = msgspec.structs.replace(SAMPLE_RUN, exit_code=2, summary=Summary(), filters=filters)
+    assert figures.headline(run).explanation == (
+        "there was nothing to run: no case is left by --tag 'smoke' --filter 'billing/*'"
+    )
 
 
 def test_no_rate_is_printed_without_the_count_of_errors_beside_it() -> None:

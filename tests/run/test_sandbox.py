@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from evenhand.api import load_suite, run_suite
-from evenhand.errors import ProviderError, SuiteError
+from evenhand.errors import ProviderError, StoreError, SuiteError
 from evenhand.io.hosts import HostGuard, allowed_host
 from evenhand.model.result import CaseResult
 from evenhand.scripts.launch import node_version
@@ -214,6 +214,17 @@ def test_git_of_a_stranger_is_not_asked(tmp_path: Path) -> None:
     assert not (folder / "fsmonitor-ran").exists()
 
 
+@pytest.mark.parametrize("planted", [".evenhand", ".evenhand/runs.sqlite", ".evenhand/cache/answers.sqlite"])
+def test_state_that_came_with_a_suite_leads_nowhere_else(planted: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "suite")
+    (tmp_path / "home").mkdir()
+    (folder / planted).parent.mkdir(parents=True, exist_ok=True)
+    (folder / planted).symlink_to(tmp_path / "home" if planted == ".evenhand" else tmp_path / "home" / "new")
+    with pytest.raises(StoreError, match="may not lead its state elsewhere"):
+        run_suite(load_suite(folder, confined=True))
+    assert list((tmp_path / "home").iterdir()) == []
+
+
 class Recording(BaseHTTPRequestHandler):
     """Keeps what it is asked; sends whoever asks for `/away` elsewhere."""
 
@@ -349,6 +360,14 @@ ATTACKS = {
     "takes time from others": "require('os').setPriority(process.ppid, 19)",
     "has a snapshot written": "require('v8').setHeapSnapshotNearHeapLimit(1)",
     "has a log written": "require('v8').setFlagsFromString('--log-all')",
+    "has traces written": "require('trace_events').createTracing({categories: ['node']}).enable()",
+    "makes a socket with a path": "require('net').createServer().listen(__dirname + '/../new.txt')",
+    "makes a socket with the class behind it": (
+        "const one = process._getActiveHandles().find((each) => each._handle.bind && each._handle.fchmod)._handle;"
+        "new one.constructor(1).bind(__dirname + '/../new.txt')"
+    ),
+    "changes the mode of what it may read": "require('fs').fchmodSync(require('fs').openSync(__filename), 0o777)",
+    "reads certificates elsewhere": "require('tls').getCACertificates('system')",
     "loads native code": "process.dlopen({exports: {}}, '/usr/lib/x.node')",
 }
 
@@ -392,6 +411,47 @@ def test_scripts_that_are_allowed_read_their_folder_and_nothing_else(
     said = {name: result.reason for name, result in zip([*tries, "mjs", "ts"], case.asserts, strict=True)}
     assert [result.status for result in case.asserts] == ["pass"] * len(asserts), said
     assert not (folder / "new.txt").exists()
+    assert not (tmp_path / "new.txt").exists()
+
+
+def scripted(folder: Path, code: str) -> Path:
+    written(folder, tests=case_with(SCRIPT))
+    (folder / "check.js").write_text(f"module.exports = async () => {{ {code} }};")
+    return folder
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_handle_of_a_readable_file_changes_nothing_of_it(tmp_path: Path) -> None:
+    code = (
+        "const file = await require('fs').promises.open(__filename); const said = [];"
+        "for (const act of [() => file.chmod(0o777), () => file.chown(1, 1), () => file.utimes(1, 1)])"
+        " try { await act(); said.push('done'); } catch (error) { said.push(error.code); }"
+        "await file.close(); return {pass: true, score: 1, reason: said.join()};"
+    )
+    (case,) = run(scripted(tmp_path / "suite", code), allow_scripts=True)
+    assert case.asserts[0].reason == "ERR_ACCESS_DENIED,ERR_ACCESS_DENIED,ERR_ACCESS_DENIED"
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_script_that_runs_out_of_memory_leaves_no_report_where_it_wants_one(tmp_path: Path) -> None:
+    code = (
+        "try { Object.assign(process.report, {directory: __dirname + '/..', filename: 'new.txt',"
+        " reportOnFatalError: true}); } catch {}"
+        "const kept = []; for (;;) kept.push(new Array(100000).fill({}));"
+    )
+    (case,) = run(scripted(tmp_path / "suite", code), allow_scripts=True)
+    assert case.status == "error"
+    assert not (tmp_path / "new.txt").exists()
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_buffers_of_scripts_are_bounded(tmp_path: Path) -> None:
+    code = "const kept = []; for (let i = 0; i < 40; i++) kept.push(Buffer.alloc(50e6, 1)); return true;"
+    (case,) = run(scripted(tmp_path / "suite", code), allow_scripts=True)
+    assert (case.status, case.error) == (
+        "error",
+        "javascript assertion errored: the script took more memory than it may have",
+    )
 
 
 @pytest.mark.usefixtures("newer_node")
@@ -400,8 +460,41 @@ def test_link_out_of_the_folder_keeps_scripts_from_running(tmp_path: Path) -> No
     (folder / "check.js").write_text("module.exports = () => true;")
     (folder / "deep").mkdir()
     (folder / "deep" / "link").symlink_to("/etc")
+    (folder / "deep" / "above").symlink_to("../..")
+    (folder / "here").symlink_to("/proc/self/cwd")
     text = refusals(folder, {"allow_scripts": True}, tests=case_with(SCRIPT))
-    assert "the symbolic link 'deep/link' leads out of the suite's folder" in text
+    for name in ("deep/link", "deep/above", "here"):
+        assert f"the symbolic link {name!r} leads out of the suite's folder" in text
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_link_through_this_process_leads_out_wherever_it_leads_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = scripted(tmp_path / "suite", "return true;")
+    for name in ("a", "w"):
+        (folder / name).mkdir()
+    (folder / "w" / "a").symlink_to("..")
+    (folder / "evil").symlink_to("/proc/self/cwd/a/..")
+    monkeypatch.chdir(folder)
+    text = refusals(folder, {"allow_scripts": True}, tests=case_with(SCRIPT))
+    assert "the symbolic link 'evil' leads out of the suite's folder" in text
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_links_inside_the_folder_and_those_in_a_circle_are_let_be(tmp_path: Path) -> None:
+    folder = scripted(tmp_path / "suite", "return true;")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "up").symlink_to("../check.js")
+    (folder / "one").symlink_to("two")
+    (folder / "two").symlink_to("one")
+    assert [case.status for case in run(folder, allow_scripts=True)] == ["pass"]
+
+
+@pytest.mark.usefixtures("newer_node")
+def test_folder_that_node_takes_for_a_pattern_keeps_scripts_from_running(tmp_path: Path) -> None:
+    text = refusals(tmp_path / "*", {"allow_scripts": True}, tests=case_with(CHECK))
+    assert "scripts cannot be kept to a folder with `*` in its path" in text
 
 
 def test_older_node_cannot_confine_scripts_and_the_error_says_what_can(

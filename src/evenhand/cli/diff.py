@@ -47,6 +47,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     show_default=True,
     help="Which cells to show one by one.",
 )
+@click.option("--config-diff", is_flag=True, help="Show also which settings of the suite differ.")
 @click.option("--full", is_flag=True, help="Show every cell, and outputs whole.")
 @click.pass_obj
 def command(
@@ -57,6 +58,7 @@ def command(
     format_name: str,
     out: Path | None,
     show: Show,
+    config_diff: bool,
     full: bool,
 ) -> ExitCode:
     """Compare two runs: what got worse, what was mended, what changed.
@@ -64,6 +66,7 @@ def command(
     BASE and HEAD are run ids or their beginnings, `latest`, `branch:NAME` (the newest result of each case on that
     branch) or files that `--format json` wrote. Exits 1 if a case that passed in BASE does not pass in HEAD.
     """
+    from evenhand.analysis.suite_diff import setting_changes
     from evenhand.cli import stored
     from evenhand.cli.reserved import stdout
     from evenhand.compare.references import SuiteIdentity, resolve
@@ -78,11 +81,13 @@ def command(
         without = after.newest.run_id if len(after.runs) == 1 else None
         before = resolve(base, store, suite=identity, without=without)
         comparison, sections = gathered(before, after, _SECTIONS[show], MAX_SHOWN if not full else None)
+        suites = (before.newest.config_snapshot, after.newest.config_snapshot)
+        settings = list(setting_changes(*suites)) if config_diff else None
         render = FORMATS[format_name]
         if out is None:
             page = Page(width=width(), color=terminal.has_color(stdout()))
-            render(comparison, sections, stdout(), page, whole=full)
+            render(comparison, sections, stdout(), page, settings=settings, whole=full)
         else:
             with replacing(out) as file:
-                render(comparison, sections, file, Page(), whole=full)
+                render(comparison, sections, file, Page(), settings=settings, whole=full)
     return ExitCode.FAILED if comparison.newly_failing else ExitCode.OK

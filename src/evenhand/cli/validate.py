@@ -26,6 +26,7 @@ def command(
     Reads every test file; calls no provider and needs no credentials. Exits 2 if anything is wrong.
     """
     from evenhand.cli.suites import Limits, loaded
+    from evenhand.cli.terminal import note
     from evenhand.report.figures import counted
 
     suite = loaded(
@@ -41,6 +42,10 @@ def command(
         counted(len(suite.providers), "provider"),
         counted(len(suite.prompts), "prompt"),
     ]
+    if suite.generators_left:
+        parts.append(f"{counted(suite.generators_left, 'generator')} not run (`--generators` runs them)")
+    elif not len(suite.cases):
+        note(f"warning: {suite.path}: there are no cases, so nothing would be asked; add `tests`")
     if suite.warnings:
         parts.append(counted(len(suite.warnings), "warning"))
     print(f"{suite.path}: valid, {', '.join(parts)}")

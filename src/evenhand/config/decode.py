@@ -15,6 +15,7 @@ from msgspec import inspect
 
 from evenhand.config.expected_type import accepts, is_container, named, pruned
 from evenhand.config.findings import Place
+from evenhand.config.other_words import hint_for_key
 from evenhand.config.wording import found, in_words
 from evenhand.errors import TemplateError
 from evenhand.registry import nearest
@@ -57,13 +58,15 @@ def decode_partly(cls: type[S], value: Any, place: Place) -> S | None:
         return None
 
 
-def report_unknown_key(key: str, known: Iterable[str], place: Place) -> None:
-    """Say that a mapping has a key that it cannot have, with the nearest one that it could."""
+def _report_unknown_key(key: str, expected: inspect.StructType, known: Iterable[str], place: Place) -> None:
+    """Say that a mapping has a key that it cannot have, with the place or name that was meant."""
     names = sorted(known)
     close = nearest(key, names)
-    place.report_key(
-        key, f"unknown key {key!r}", f"did you mean {close!r}?" if close else f"it takes {in_words(names)}"
+    owner = expected.tag if isinstance(expected.tag, str) else expected.cls.__name__
+    hint = hint_for_key(key, owner) or (
+        f"did you mean {close!r}?" if close else f"it takes {in_words(names)}"
     )
+    place.report_key(key, f"unknown key {key!r}", hint)
 
 
 @cache
@@ -104,14 +107,38 @@ def _explain(expected: inspect.Type, value: Any, place: Place) -> None:
 
 
 def _hint(expected: inspect.Type, value: Any) -> str:
-    """What a person who wrote that text most likely meant."""
+    """What a person who wrote that most likely meant."""
+    if isinstance(expected, (inspect.ListType, inspect.VarTupleType)):
+        return _list_hint(expected.item_type, value)
+    if isinstance(expected, inspect.StrType):
+        return "write it in quotes" if isinstance(value, (bool, int, float)) else ""
     if not isinstance(value, str):
         return ""
-    if isinstance(expected, (inspect.ListType, inspect.VarTupleType)):
-        return "write a list, even of one item"
+    if isinstance(expected, inspect.StructType):
+        keys = [f"`{field.encode_name}`" for field in expected.fields if field.required]
+        return f"write its keys, {in_words(keys)} among them" if keys else ""
+    if isinstance(expected, (inspect.IntType, inspect.FloatType, inspect.BoolType)):
+        return "write it without quotes" if accepts(expected, _as_scalar(value)) else ""
     words = [str(word) for word in expected.values] if isinstance(expected, inspect.LiteralType) else []
     close = nearest(value, words)
     return f"did you mean {close!r}?" if close else ""
+
+
+def _list_hint(item: inspect.Type, value: Any) -> str:
+    if isinstance(value, dict):
+        return "write a list: each item begins with `- `" if value else ""
+    if not isinstance(value, str):
+        return ""
+    words = value.split() if isinstance(_bare(item), inspect.StrType) else []
+    return f"write `[{', '.join(words)}]`" if len(words) > 1 else "write a list, even of one item"
+
+
+def _as_scalar(text: str) -> Any:
+    """The number or truth value that a text would be without its quotes, None where it would be neither."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _explain_union(expected: inspect.UnionType, value: Any, place: Place) -> None:
@@ -119,7 +146,17 @@ def _explain_union(expected: inspect.UnionType, value: Any, place: Place) -> Non
     if len(alike) == 1:
         _explain(alike[0], value, place)
     elif not accepts(expected, value):
-        place.report(f"expected {named(expected)}, found {found(value)}")
+        place.report(f"expected {named(expected)}, found {found(value)}", _hint_of_union(expected, value))
+
+
+def _hint_of_union(expected: inspect.UnionType, value: Any) -> str:
+    """The hint for the one type besides null that the value could have been meant as."""
+    members = [member for member in expected.types if not isinstance(member, inspect.NoneType)]
+    return _hint(_bare(members[0]), value) if len(members) == 1 else ""
+
+
+def _bare(expected: inspect.Type) -> inspect.Type:
+    return _bare(expected.type) if isinstance(expected, inspect.Metadata) else expected
 
 
 def _explain_struct(expected: inspect.StructType, value: dict[str, Any], place: Place) -> None:
@@ -128,7 +165,7 @@ def _explain_struct(expected: inspect.StructType, value: dict[str, Any], place: 
         if key in fields:
             _explain(fields[key].type, item, place.inside(key))
         elif key != expected.tag_field:
-            report_unknown_key(key, fields, place)
+            _report_unknown_key(key, expected, fields, place)
     for name, field in fields.items():
         if field.required and name not in value:
             place.report(f"key {name!r} is missing", _purpose(field))

@@ -30,14 +30,13 @@ _WORDS = {
     "Expecting property name enclosed in double quotes": "a key in double quotes was expected",
     "Expecting ':' delimiter": "a `:` was expected after the key",
     "Expecting ',' delimiter": "a `,` was expected, or the end of the list or object",
-    "Illegal trailing comma before end of object": "a key in double quotes was expected",
-    "Illegal trailing comma before end of array": "a value was expected",
     "Extra data": "text follows after the end of the value",
     "Invalid control character at": "a control character stands unescaped in a text",
     "Unterminated string starting at": "a text is opened and never closed",
     "Invalid \\escape": "a backslash is followed by no valid escape",
     "Invalid \\uXXXX escape": "`\\u` is not followed by four hexadecimal digits",
 }
+_TRAILING_COMMA = "not valid JSON: a `,` stands before the end of the list or object"
 _SURROGATE = "half of a surrogate pair is no character"
 
 
@@ -155,11 +154,21 @@ def _refuse(data: bytes, found: str) -> NoReturn:
     try:
         check_depth(_LENIENT.decode(text))
     except json.JSONDecodeError as error:
-        raise BadJson(f"not valid JSON: {_WORDS.get(error.msg, error.msg)}", error.pos) from None
+        raise _syntax_error(text, error) from None
     except RecursionError:
         raise BadJson(TOO_DEEP) from None
     _inspect(text, _skip(text, 0), ())
     raise BadJson(f"not usable as JSON: {found}")
+
+
+def _syntax_error(text: str, error: json.JSONDecodeError) -> BadJson:
+    # Python 3.13 says this of the comma, earlier ones miss a value behind it.
+    before = text[: error.pos].rstrip(" \t\r\n")
+    if text[error.pos : error.pos + 1] in ("]", "}") and before.endswith(","):
+        return BadJson(_TRAILING_COMMA, len(before) - 1, hint="remove it")
+    if error.msg.startswith("Illegal trailing comma"):
+        return BadJson(_TRAILING_COMMA, error.pos, hint="remove it")
+    return BadJson(f"not valid JSON: {_WORDS.get(error.msg, error.msg)}", error.pos)
 
 
 def _inspect(text: str, place: int, path: DocumentPath) -> None:

@@ -36,7 +36,7 @@ from evenhand.config.prompts import PromptReader
 from evenhand.config.providers import id_of, read_providers
 from evenhand.config.question_digest import digest_of
 from evenhand.config.sandbox import Sandbox
-from evenhand.config.sandbox_rules import report_hosts, report_links
+from evenhand.config.sandbox_rules import report_folder, report_hosts
 from evenhand.config.script_checks import ScriptChecks
 from evenhand.config.settings import read_settings
 from evenhand.config.sources import FileSource
@@ -131,6 +131,7 @@ class _Loading:
         self.environ = environ
         self.running = running
         self.findings = Findings()
+        self.generators_left = 0
         self.engine = Engine()
         self.files = Files(SuiteFiles(sandbox), self.engine)
         self.turns = TurnReader(self.files, self.engine)
@@ -174,6 +175,7 @@ class _Loading:
             baseline=written.baseline,
             engine=self.engine,
             graders=parts.graders,
+            generators_left=self.generators_left,
             has_repeats=reading.has_repeats,
             has_graded_cases=reading.has_graded_cases,
             warnings=self.findings.warnings(),
@@ -193,7 +195,7 @@ class _Loading:
                 )
         report_hosts(self.confinement, root)
         if self.confinement.scripts:
-            report_links(self.confinement, root)
+            report_folder(self.confinement, root)
         if written.cache.backend != "disk":
             root.inside("cache", "backend").report(
                 "a suite in a sandbox may not share answers", "write `backend: disk`, or leave it out"
@@ -266,6 +268,7 @@ class _Loading:
             for _, place in entries.generators:
                 place.report("generators run code, which a suite in a sandbox may not")
         if not (entries.generators and self.running.generators) or self.findings.problem_count:
+            self.generators_left = len(entries.generators)
             return []
         return run_generators(entries.generators, self.sandbox, self._spool_folder())
 

@@ -10,6 +10,9 @@ from evenhand.errors import Location, Problem, SuiteError
 SUITE_NAMES = ("evenhand.yaml", "evenhand.yml", "domarinn.yaml", "domarinn.yml")
 """Names of suite files that are looked for in a folder, the preferred ones first."""
 
+OTHER_NAMES = ("promptfooconfig.yaml", "promptfooconfig.yml")
+"""Names of files of other tools, which somebody may take for a suite."""
+
 
 def locate_suite(path: Path) -> Path:
     """The suite file that a path means: the file itself, or the one in that folder. Raises `SuiteError`."""
@@ -27,6 +30,11 @@ def locate_suite(path: Path) -> Path:
         ) from None
     if found is None:
         message = f"the folder holds no suite (looked for {in_words(SUITE_NAMES)})"
-        hint = "name the suite's file"
+        other = next((name for name in OTHER_NAMES if (path / name).is_file()), None)
+        hint = (
+            f"`{other}` is written in another language: docs/guides/from-promptfoo.md says what to write"
+            if other
+            else "name the suite's file, or write one with `evenhand init`"
+        )
         raise SuiteError([Problem(message, hint=hint, location=Location(str(path)))])
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,13 +61,40 @@ def code_refusal(code: Code, confinement: Confinement) -> Problem | None:
     return Problem("a suite in a sandbox may not run code in Node.js", hint="allow it with `--allow-scripts`")
 
 
-def report_links(confinement: Confinement, place: Place) -> None:
-    """Report symbolic links that lead out of the suite's folder: Node.js follows them in spite of its permissions."""
+def report_folder(confinement: Confinement, place: Place) -> None:
+    """Report what in the suite's folder would lead scripts out of it, in spite of the permissions of Node.js.
+
+    Node.js takes a `*` in the path of a folder for any text, and follows symbolic links. One that leads through `/`
+    may lead elsewhere in another process, through `/proc/self` for example, so where it leads now says nothing.
+    """
     root = confinement.directory.resolve()
-    for link in _links(root):
-        if not link.resolve().is_relative_to(root):
-            name = str(link.relative_to(root))
-            place.report(f"the symbolic link {name!r} leads out of the suite's folder", "remove it")
+    if "*" in str(root):
+        place.report(
+            f"scripts cannot be kept to a folder with `*` in its path, found {str(root)!r}", "rename it"
+        )
+        return
+    try:
+        for link in _links(root):
+            if _leads_out(link, root):
+                name = str(link.relative_to(root))
+                place.report(f"the symbolic link {name!r} leads out of the suite's folder", "remove it")
+    except OSError as error:
+        place.report(
+            f"the suite's folder cannot be looked through for links: {error.strerror}: {error.filename!r}"
+        )
+
+
+def _leads_out(link: Path, root: Path) -> bool:
+    target = link.readlink()
+    if target.is_absolute():
+        return True
+    written = Path(os.path.normpath(link.parent / target))
+    if not written.is_relative_to(root):
+        return True
+    try:
+        return not link.resolve().is_relative_to(root)
+    except RuntimeError:
+        return False  # a circle, which leads nowhere
 
 
 def report_hosts(confinement: Confinement, place: Place) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from evenhand.config.findings import Place
+from evenhand.config.other_words import KINDS, as_mapping
 from evenhand.config.wording import found, in_words
 from evenhand.model.assertion import NEGATION_PREFIX
 from evenhand.registry import Registry, nearest
@@ -33,7 +34,10 @@ def find_type(
     `negate` says: two spellings of one intent disagree, and the prefix is the more specific one.
     """
     if not isinstance(value, dict):
-        place.report(f"expected a mapping with a `type`, found {found(value)}")
+        mapping = as_mapping(value) if isinstance(value, str) else None
+        place.report(
+            f"expected a mapping with a `type`, found {found(value)}", f"write `{mapping}`" if mapping else ""
+        )
         return None
     name = value.get(TYPE)
     if not isinstance(name, str):
@@ -66,4 +70,6 @@ def _report_unknown(name: str, registry: Registry[Any], place: Place, negatable:
     known = [*names, *(NEGATION_PREFIX + known for known in names)] if negatable else names
     close = nearest(name, known)
     hint = f"did you mean {close!r}?" if close else f"there are {in_words(names)}" if names else ""
+    if negatable:
+        hint = KINDS.get(name.removeprefix(NEGATION_PREFIX), hint)
     place.inside(TYPE).report(f"unknown {registry.what} {name!r}", hint)

@@ -13,6 +13,7 @@ import yaml
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from evenhand.config.yaml_escapes import BAD_ESCAPE, MAX_CHARACTERS, EscapeComposer
 from evenhand.config.yaml_scalars import BadScalar, plain_scalar
 from evenhand.config.yaml_syntax import QUOTE_TEMPLATE, forbidden_character, syntax_problem
 from evenhand.errors import DocumentPath, Location, Problem, SuiteError
@@ -49,7 +50,7 @@ def read_yaml(text: str, file: str) -> Document:
     if problem := forbidden_character(text, file):
         raise SuiteError([problem])
     try:
-        root = _Composer(text).get_single_node()
+        root = _root(text)
     except yaml.YAMLError as error:
         raise SuiteError([syntax_problem(error, text, file)]) from None
     except RecursionError:
@@ -59,6 +60,15 @@ def read_yaml(text: str, file: str) -> Document:
     if builder.problems:
         raise SuiteError(builder.problems)
     return Document(value, root, file)
+
+
+def _root(text: str) -> Node | None:
+    try:
+        return _Composer(text).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        if error.problem != BAD_ESCAPE or len(text) > MAX_CHARACTERS:
+            raise
+        return _PatientComposer(text).get_single_node()
 
 
 class Document:
@@ -93,8 +103,8 @@ class Document:
         return _location(place if key else node, self.file)
 
 
-class _Composer(CParser):
-    """Nodes with one of three tags where the text gives none; what they mean is decided by the builder."""
+class _Tagging:
+    """Gives nodes one of three tags where the text gives none; what they mean is decided by the builder."""
 
     def resolve(self, kind: type[Node], value: Any, implicit: Any) -> str:
         if value is None:
@@ -106,6 +116,14 @@ class _Composer(CParser):
 
     def ascend_resolver(self) -> None:
         pass
+
+
+class _Composer(_Tagging, CParser):
+    pass
+
+
+class _PatientComposer(_Tagging, EscapeComposer):
+    pass
 
 
 class _TooMuch(Exception):

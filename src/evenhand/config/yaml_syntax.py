@@ -10,6 +10,7 @@ from evenhand.config.text_file import offset_in_line
 from evenhand.errors import Location, Problem
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_QUOTED = re.compile(r"""(?<![^\s\[{,:-])(?:"(?:[^"\\]|\\.)*+"?|'[^']*'?)""")
 _BARE_TEMPLATE = re.compile(r"(?:^|[\s:\[,-])\{[{%#]")
 _UNCLOSED = "found unexpected end of stream"
 _WORDS = {
@@ -78,7 +79,7 @@ def _explained(
     if "second occurrence" in problem:
         first = f", first at line {error.context_mark.line + 1}" if error.context_mark else ""
         return f"the anchor is defined twice{first}", "give each anchor its own name"
-    if _BARE_TEMPLATE.search(line):
+    if _BARE_TEMPLATE.search(_QUOTED.sub("", line)):
         return "a template stands without quotes", QUOTE_TEMPLATE
     if "cannot start any token" in problem and mark is not None:
         found = line[mark.column : mark.column + 1]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any
 
+from evenhand.io.deadlines import Deadlines, TimeIsUp
+from evenhand.io.gathering import Gathering
 from evenhand.io.threads import MAX_STUCK, CodeRaised, TooManyStuck
-
-T = TypeVar("T")
 
 NOTICE_S = 0.25
 """Seconds that a loop gets to take notice of a cancellation; one that does not is blocked."""
@@ -54,70 +54,53 @@ class _Call:
         self.finished = True
 
 
-class _Hatch(Generic[T]):
-    """Hands items from other threads to a function in an event loop: one wake-up for all that are ready."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, take: Callable[[T], None]) -> None:
-        self._loop = loop
-        self._take = take
-        self._items: deque[T] = deque()
-        self._is_due = False
-
-    def put(self, item: T) -> None:
-        # `_empty` lowers the flag before it empties the queue: an item that was queued while the flag was up is
-        # still found by the round that is due.
-        self._items.append(item)
-        if not self._is_due:
-            self._is_due = True
-            # A loop that is closed has nobody waiting.
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._empty)
-
-    def _empty(self) -> None:
-        self._is_due = False
-        while self._items:
-            self._take(self._items.popleft())
-
-
 class _Lane:
-    """A loop and its thread."""
+    """A loop and its thread, for calls from another loop."""
 
-    def __init__(self, name: str, deliver: Callable[[_Call], None]) -> None:
+    def __init__(self, name: str, caller: asyncio.AbstractEventLoop) -> None:
         self.is_blocked = False
-        self._deliver = deliver
+        self._caller = caller
         self._loop = asyncio.new_event_loop()
         self._closing = False
-        self._hatch = _Hatch(self._loop, self._begin)
+        self._asked: Gathering[_Call] = Gathering(caller, self._send)
+        self._answered: Gathering[_Call] = Gathering(self._loop, self._send_back)
         # A daemon, so that a coroutine that never returns cannot keep the process alive.
         self.thread = threading.Thread(target=self._work, name=name, daemon=True)
         self.thread.start()
 
     def start(self, call: _Call) -> None:
-        self._hatch.put(call)
+        self._asked.put(call)
 
-    def cancel(self, call: _Call, noticed: Callable[[], None]) -> None:
+    def cancel(self, call: _Call, noticed: asyncio.Future[None]) -> None:
+        """Cancel a call, and tell when this loop has come to do so."""
+
         def stop() -> None:
             if call.task is not None:
                 call.task.cancel()
-            noticed()
+            _call_in(self._caller, _set_done, noticed)
 
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(stop)
+        _call_in(self._loop, stop)
 
     def close(self) -> None:
         self._closing = True
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        _call_in(self._loop, self._loop.stop)
 
     def is_usable(self) -> bool:
         return not self.is_blocked and not self._loop.is_closed()
 
-    def _begin(self, call: _Call) -> None:
-        if call.abandoned:
-            call.finished = True
-            return
-        call.task = self._loop.create_task(call.run())
-        call.task.add_done_callback(lambda task: self._end(call, task))
+    def _send(self, calls: list[_Call]) -> None:
+        _call_in(self._loop, self._begin, calls)
+
+    def _send_back(self, calls: list[_Call]) -> None:
+        _call_in(self._caller, _deliver, calls)
+
+    def _begin(self, calls: list[_Call]) -> None:
+        for call in calls:
+            if call.abandoned:
+                call.finished = True
+                continue
+            call.task = self._loop.create_task(call.run())
+            call.task.add_done_callback(partial(self._end, call))
 
     def _end(self, call: _Call, task: asyncio.Task[None]) -> None:
         if not call.finished:  # Cancelled before its first step.
@@ -125,7 +108,7 @@ class _Lane:
             call.finished = True
         call.task = None
         if not call.abandoned:
-            self._deliver(call)
+            self._answered.put(call)
 
     def _work(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -148,6 +131,7 @@ class _Lane:
                 task.cancel()
             if tasks:
                 self._loop.run_until_complete(asyncio.wait(tasks))
+            self._answered.flush()
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         with contextlib.suppress(BaseException):
             self._loop.close()
@@ -156,27 +140,26 @@ class _Lane:
 class CallLoop:
     """Runs async calls for one event loop on another, which is started with the first call."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, timeout_s: float | None = None) -> None:
+        """`timeout_s` is the time that each call has."""
         self._name = name
         self._lane: _Lane | None = None
         self._lanes = 0
         self._abandoned: list[_Call] = []
-        self._done: _Hatch[_Call] | None = None
+        self._deadlines = Deadlines(timeout_s)
 
     async def call(self, function: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
         """What the awaited `function(argument)` returns. Cancelling cancels the call and does not wait for its end.
 
-        Raises `CodeRaised` with whatever the function raised, and `TooManyStuck`.
+        Raises `CodeRaised` with whatever the function raised, `TimeIsUp` and `TooManyStuck`.
         """
         loop = asyncio.get_running_loop()
-        if self._done is None:
-            self._done = _Hatch(loop, _set_done)
-        lane = self._usable_lane(self._done.put)
+        lane = self._usable_lane(loop)
         call = _Call(function, argument, loop.create_future(), lane)
         lane.start(call)
         try:
-            await call.future
-        except asyncio.CancelledError:
+            await self._deadlines.wait(call.future)
+        except (asyncio.CancelledError, TimeIsUp):
             await self._give_up(call, loop)
             raise
         if call.error is not None:
@@ -189,18 +172,18 @@ class CallLoop:
         if lane is not None:
             lane.close()
             lane.thread.join(CLOSE_S)
+        self._deadlines.close()
 
     async def _give_up(self, call: _Call, loop: asyncio.AbstractEventLoop) -> None:
         call.abandoned = True
         self._abandoned.append(call)
         noticed = loop.create_future()
-        hatch = _Hatch(loop, _set_done_future)
-        call.lane.cancel(call, lambda: hatch.put(noticed))
+        call.lane.cancel(call, noticed)
         done, _ = await asyncio.wait([noticed], timeout=NOTICE_S)
         if not done:
             call.lane.is_blocked = True
 
-    def _usable_lane(self, deliver: Callable[[_Call], None]) -> _Lane:
+    def _usable_lane(self, caller: asyncio.AbstractEventLoop) -> _Lane:
         if self._abandoned:
             self._abandoned = [call for call in self._abandoned if not call.finished]
             if len(self._abandoned) >= MAX_STUCK:
@@ -209,15 +192,22 @@ class CallLoop:
             if self._lane is not None:
                 self._lane.close()
             self._lanes += 1
-            self._lane = _Lane(f"{self._name}-{self._lanes}", deliver)
+            self._lane = _Lane(f"{self._name}-{self._lanes}", caller)
         return self._lane
 
 
-def _set_done(call: _Call) -> None:
-    _set_done_future(call.future)
+def _call_in(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:
+    """Have a loop of another thread call a function. One that is closed has nobody waiting."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, *arguments)
 
 
-def _set_done_future(future: asyncio.Future[None]) -> None:
+def _deliver(calls: list[_Call]) -> None:
+    for call in calls:
+        _set_done(call.future)
+
+
+def _set_done(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
 

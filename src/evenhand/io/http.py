@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import io
+import socket
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,6 +69,7 @@ class HttpClient:
         self._guard = guard
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[tuple[str, str | None], str | None] = {}
+        self._looking_up = asyncio.Lock()
 
     async def send(self, request: HttpRequest, *, timeout_ms: float) -> HttpReply:
         """The reply to a call, whatever its status. Redirects are not followed: they would carry keys elsewhere.
@@ -123,7 +125,9 @@ class HttpClient:
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname)
         if origin not in self._proxies:
-            self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
+            async with self._looking_up:  # the first calls of a run all come at once
+                if origin not in self._proxies:
+                    self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
         return self._proxies[origin]
 
 
@@ -161,14 +165,45 @@ def _transport_error(error: Exception, url: str) -> ProviderError:
 
     said = escaped(str(error))[:BODY_IN_MESSAGES] or type(error).__name__
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | ValueError):
-        return ProviderError(f"the address {url!r} cannot be called: {said}", ErrorClass.PROVIDER_REQUEST)
+        reason = address_fault(url) or said
+        return ProviderError(f"the address {url!r} cannot be called: {reason}", ErrorClass.PROVIDER_REQUEST)
     if isinstance(error, aiohttp.ClientSSLError):
-        return ProviderError(f"no secure connection: {said}", ErrorClass.PROVIDER_PROTOCOL)
+        hint = "; the server does not speak https there: try http" if "WRONG_VERSION_NUMBER" in said else ""
+        return ProviderError(f"no secure connection: {said}{hint}", ErrorClass.PROVIDER_PROTOCOL)
     if isinstance(error, aiohttp.ClientConnectionError | OSError):
-        return ProviderError(f"no connection: {said}", ErrorClass.PROVIDER_UNAVAILABLE, retriable=True)
+        reason = _why_not_connected(error) or said
+        return ProviderError(f"no connection: {reason}", ErrorClass.PROVIDER_UNAVAILABLE, retriable=True)
     if isinstance(error, aiohttp.ClientPayloadError) and "encoding" not in said.lower():
         return ProviderError(f"the answer broke off: {said}", ErrorClass.PROVIDER_UNAVAILABLE, retriable=True)
     return ProviderError(f"the answer is no HTTP: {said}", ErrorClass.PROVIDER_PROTOCOL)
+
+
+def _why_not_connected(error: Exception) -> str:
+    """What kept a connection from coming about, where the HTTP library says it in a way of its own; else empty."""
+    import aiohttp
+
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return ""
+    cause, host = error.os_error, escaped(str(error.host))
+    if isinstance(cause, socket.gaierror):
+        return f"the host name {host!r} cannot be looked up ({cause.strerror}); check the address"
+    if isinstance(cause, ConnectionRefusedError):
+        return f"nothing listens at {host}:{error.port}; check the address, and that the server runs"
+    return ""
+
+
+def address_fault(url: str) -> str:
+    """What is wrong with an address as such, empty where it could be called."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        return f"{str(error)[:1].lower()}{str(error)[1:]}"
+    if parts.scheme not in ("http", "https"):
+        return "it must begin with http:// or https://"
+    if not parts.hostname:
+        return "it names no host"
+    return "a port is between 1 and 65535" if port == 0 else ""
 
 
 STATUS_CLASSES: tuple[tuple[range, ErrorClass, bool], ...] = (

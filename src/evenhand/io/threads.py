@@ -1,23 +1,32 @@
-"""Plain functions called from an event loop, each call in a thread of a small set.
+"""Plain functions called from an event loop, in a small set of threads.
 
-`loop.run_in_executor` pays for a wake-up of the loop with every single result; here, results that are ready
-together are delivered together. Python cannot stop a thread: a call that is given up on runs on, its result is
-dropped, and another thread takes the place of the one that it keeps busy.
+Each thread that is woken asks for the interpreter's lock, and so does the loop each time that a result wakes it. Where
+functions return at once, that costs many times what they do; so calls and results travel together where they can.
+Python cannot stop a thread: a call that is given up on runs on, its result is dropped, and another thread takes the
+place of the one that it keeps busy.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
+
+from evenhand.io.deadlines import Deadlines, TimeIsUp
+from evenhand.io.gathering import Gathering
 
 MAX_STUCK = 64
 """Calls that were given up on and still run; as long as there are that many, further calls are refused."""
 JOIN_S = 1.0
 """Seconds that idle threads get to end when the set is closed."""
+QUICK_S = 0.001
+"""Seconds for which calls wait for the one before them to return; those of functions that take longer do not."""
 
 
 class CodeRaised(Exception):
@@ -57,35 +66,78 @@ class _Call:
         self.finished = True
 
 
-class CallThreads:
-    """Up to `size` threads, started as they are needed, that run calls for one event loop."""
+class _Worker:
+    """A thread that takes calls when its bell rings, until there are none left."""
 
-    def __init__(self, size: int, name: str) -> None:
+    def __init__(self, waiting: deque[_Call], take_all: Callable[[], None], name: str) -> None:
+        self._waiting = waiting
+        self._take_all = take_all
+        self._bell: SimpleQueue[bool] = SimpleQueue()
+        self.is_idle = False
+        self.is_waking = False
+        # A daemon, so that a call that never returns cannot keep the process alive.
+        self.thread = threading.Thread(target=self._work, name=name, daemon=True)
+
+    def wake(self) -> None:
+        self.is_idle, self.is_waking = False, True
+        self._bell.put(True)
+
+    def end(self) -> None:
+        self._bell.put(False)
+
+    def _work(self) -> None:
+        while self._bell.get():
+            self.is_waking = False
+            self._take_all()
+            self.is_idle = True
+            # What came while this thread was not yet seen to be idle has nobody else to look for it.
+            if self._waiting:
+                self.wake()
+
+
+class CallThreads:
+    """Up to `size` threads, started as they are needed, that run calls for one event loop.
+
+    Calls that come together are run by one thread, one after the other, for as long as they return at once. As soon
+    as one takes longer, those behind it get threads of their own, and so do the next ones that come together.
+    """
+
+    def __init__(self, size: int, name: str, timeout_s: float | None = None) -> None:
+        """`timeout_s` is the time that each call has."""
         self._size = size
         self._name = name
-        self._waiting: SimpleQueue[_Call | None] = SimpleQueue()
+        self._waiting: deque[_Call] = deque()
         self._done: deque[_Call] = deque()
-        self._delivery_is_due = False
-        self._threads: list[threading.Thread] = []
-        self._in_flight = 0
+        self._workers: list[_Worker] = []
         self._abandoned: list[_Call] = []
+        self._in_flight = 0
+        self._calls_are_quick = True
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._asked: Gathering[_Call] | None = None
+        self._next_look: asyncio.TimerHandle | None = None
+        self._delivery_is_due = False
+        self._deadlines = Deadlines(timeout_s)
 
     async def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """What `function(argument)` returns. Cancelling gives the call up.
 
-        Raises `CodeRaised` with whatever the function raised, and `TooManyStuck`.
+        Raises `CodeRaised` with whatever the function raised, `TimeIsUp` and `TooManyStuck`.
         """
-        self._loop = asyncio.get_running_loop()
-        call = _Call(function, argument, self._loop.create_future())
+        if self._abandoned and self._stuck() >= MAX_STUCK:
+            raise TooManyStuck
+        loop = asyncio.get_running_loop()
+        if self._asked is None:
+            self._loop = loop
+            self._asked = Gathering(loop, partial(self._start, loop))
+        call = _Call(function, argument, loop.create_future())
+        self._asked.put(call)
         self._in_flight += 1
         try:
-            self._provide_thread()
-            self._waiting.put(call)
-            await call.future
-        except asyncio.CancelledError:
+            await self._deadlines.wait(call.future)
+        except (asyncio.CancelledError, TimeIsUp):
             call.abandoned = True
             self._abandoned.append(call)
+            self._wake(len(self._waiting))
             raise
         finally:
             self._in_flight -= 1
@@ -95,35 +147,68 @@ class CallThreads:
 
     def close(self) -> None:
         """End every thread that is idle. Those that are stuck in a call end with it, or with the process."""
-        for _ in self._threads:
-            self._waiting.put(None)
+        self._deadlines.close()
+        if self._asked is not None:
+            self._asked.drop()
+        if self._next_look is not None:
+            self._next_look.cancel()
+        for worker in self._workers:
+            worker.end()
         if not self._stuck():
-            for thread in self._threads:
-                thread.join(JOIN_S / len(self._threads))
-        self._threads.clear()
-
-    def _provide_thread(self) -> None:
-        stuck = self._stuck()
-        if stuck >= MAX_STUCK:
-            raise TooManyStuck
-        if len(self._threads) < min(self._in_flight, self._size) + stuck:
-            name = f"{self._name}-{len(self._threads) + 1}"
-            # A daemon, so that a call that never returns cannot keep the process alive.
-            thread = threading.Thread(target=self._work, name=name, daemon=True)
-            self._threads.append(thread)
-            thread.start()
+            for worker in self._workers:
+                worker.thread.join(JOIN_S / len(self._workers))
+        self._workers.clear()
 
     def _stuck(self) -> int:
         if self._abandoned:
             self._abandoned = [call for call in self._abandoned if not call.finished]
         return sum(call.started for call in self._abandoned)
 
-    def _work(self) -> None:
-        while (call := self._waiting.get()) is not None:
+    def _start(self, loop: asyncio.AbstractEventLoop, calls: list[_Call]) -> None:
+        """Have calls run, and look after them in a while."""
+        if self._next_look is not None:
+            self._next_look.cancel()
+        self._waiting.extend(calls)
+        self._next_look = loop.call_later(QUICK_S, self._look_after)
+        self._wake(1 if self._calls_are_quick else len(calls))
+        self._deliver()
+
+    def _look_after(self) -> None:
+        """Where calls still wait, the one before them takes long: they need threads of their own."""
+        self._next_look = None
+        self._deliver()
+        self._wake(len(self._waiting) - sum(worker.is_waking for worker in self._workers))
+
+    def _wake(self, count: int) -> None:
+        """Have so many threads look for calls. Where fewer are idle and there are enough, one is about to be."""
+        idle = [worker for worker in self._workers if worker.is_idle][:count]
+        for worker in idle:
+            worker.wake()
+        enough = min(self._in_flight, self._size) + self._stuck()
+        for _ in range(min(count - len(idle), enough - len(self._workers))):
+            worker = _Worker(self._waiting, self._take_all, f"{self._name}-{len(self._workers) + 1}")
+            self._workers.append(worker)
+            worker.thread.start()
+            worker.wake()
+
+    # The side of the threads.
+
+    def _take_all(self) -> None:
+        """Run calls until none waits."""
+        while self._waiting:
+            try:
+                call = self._waiting.popleft()
+            except IndexError:  # Another thread was faster.
+                break
+            began = time.perf_counter()
             call.run()
+            self._calls_are_quick = time.perf_counter() - began < QUICK_S
             if not call.abandoned:
                 self._done.append(call)
-                self._announce()
+                if not self._calls_are_quick or self._next_look is None:
+                    self._announce()
+        if self._done:
+            self._announce()
 
     def _announce(self) -> None:
         # `_deliver` lowers the flag before it empties the queue: a call that was queued while the flag was up is
@@ -131,11 +216,9 @@ class CallThreads:
         if self._delivery_is_due or self._loop is None:
             return
         self._delivery_is_due = True
-        try:
+        # A loop that is closed has nobody waiting.
+        with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._deliver)
-        except RuntimeError:
-            # The loop was closed: nobody waits any more.
-            return
 
     def _deliver(self) -> None:
         self._delivery_is_due = False

@@ -13,7 +13,8 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, cast
@@ -54,7 +55,9 @@ class UserCode:
         self._file = (directory / target.path).resolve() if target.path else None
         self._folder = self._file.parent if self._file else directory.resolve()
         self._known = set(sys.modules)
+        self._finder = _FreshModules(self._folder)
         sys.path.insert(0, str(self._folder))
+        sys.meta_path.insert(_place_before(PathFinder), self._finder)
         try:
             module = self._load()
             self._refuse_mix_up(module)
@@ -65,6 +68,8 @@ class UserCode:
 
     def close(self) -> None:
         """Forget the modules that came with the code, so that the next load reads them again."""
+        with contextlib.suppress(ValueError):
+            sys.meta_path.remove(self._finder)
         with contextlib.suppress(ValueError):
             sys.path.remove(str(self._folder))
         for name in set(sys.modules) - self._known:
@@ -118,6 +123,46 @@ class UserCode:
             return False
         path = Path(file).resolve()
         return path.is_relative_to(self._folder) and not any(part in _INSTALLED for part in path.parts)
+
+
+class _FreshModules:
+    """Finds the modules below one folder as Python does, and has them read afresh after an edit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._prefix = f"{folder}{os.sep}"
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader:
+            return None
+        if not spec.loader.path.startswith(self._prefix):
+            return None
+        spec.loader = _FreshLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _place_before(finder: type[PathFinder]) -> int:
+    """Built-in modules keep their finders in front, so that no file of the folder can stand in for one."""
+    return sys.meta_path.index(finder) if finder in sys.meta_path else len(sys.meta_path)
+
+
+class _FreshLoader(SourceFileLoader):
+    """Distrusts bytecode that was written in the second in which its source was.
+
+    Bytecode names its source by whole seconds and by size: a second edit within one second that keeps the size
+    would go unseen.
+    """
+
+    def get_data(self, path: str) -> bytes:
+        if path.endswith(".pyc") and _written_s(path) <= _written_s(self.path):
+            raise OSError(f"{path} may be older than its source")
+        return super().get_data(path)
+
+
+def _written_s(path: str) -> int:
+    return Path(path).stat().st_mtime_ns // 1_000_000_000
 
 
 def _module_of(file: Path) -> ModuleType:

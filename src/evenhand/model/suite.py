@@ -255,6 +255,8 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     engine: Engine
     graders: Graders = Graders()
     cache: CacheSettings = CacheSettings()
+    generators_left: int = 0
+    """What makes cases and was not run, so that its cases are not among `cases`."""
     has_repeats: bool = True
     """Whether any case may say how often it is asked; False saves looking for one."""
     has_graded_cases: bool = True
@@ -265,6 +267,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """sha256 by part (prompts, providers, tests, asserts, files, env): equal digests mean an equal question."""
     snapshot: Json = None
     """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<Suite {self.name!r} in {self.path}: {len(self.cases)} cases, "
+            f"providers {[provider.id for provider in self.providers]}>"
+        )
 
     @property
     def directory(self) -> Path:

@@ -12,18 +12,20 @@ from msgspec import Meta
 
 from evenhand.errors import ErrorClass, Problem, ProviderError, TemplateError
 from evenhand.io.hosts import guard_of
-from evenhand.io.http import HttpClient, HttpReply, HttpRequest, refused
+from evenhand.io.http import HttpClient, HttpReply, HttpRequest, address_fault, refused
 from evenhand.io.images import Images
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
+from evenhand.io.shown_call import failed_call, sent_over_http
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.header_secrets import secrets_in
 from evenhand.providers.keying import digest_unless_faithful, keyed_headers, placeholders
 from evenhand.providers.vendor import reported
-from evenhand.template import Engine, Scope, Val, env_names
+from evenhand.template import Engine, Scope, Val, env_names, undefined_names
 from evenhand.text.canonical import canonical
+from evenhand.text.excerpt import clipped, quoted
 from evenhand.text.json_reader import NotJson, compact_json, read_json
 from evenhand.text.plain_json import NotPlain, plain_json
 
@@ -137,8 +139,14 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
             problem = None if expression is None else engine.check_expression(expression)
             if problem is not None:
                 problems.append(problem.under(name))
+            elif expression is not None:
+                problems += [_unknown_name(found).under(name) for found in _unknown_names(expression)]
         if not isinstance(self.url.authored, str) or not self.url.authored.strip():
             problems.append(Problem("an address is text, found another value", ("url",)))
+        elif fault := _address_fault(self.url.authored):
+            problems.append(
+                Problem(f"not an address: {fault}, found {clipped(self.url.authored)!r}", ("url",))
+            )
         return problems
 
     def _templates(self) -> Iterator[tuple[tuple[str, ...], Val]]:
@@ -203,10 +211,10 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         seen = {"status": reply.status, "text": reply.text, "json": body, "headers": dict(reply.headers)}
         scope = Scope({"response": seen})
         self._raise_reported(body, engine, scope)
-        fields = {name: self._value(expression, engine, scope) for expression, name in FIELDS.items()}
+        fields = {name: self._value(expression, engine, scope, reply) for expression, name in FIELDS.items()}
         fields["usage"] = _usage(fields["usage"])
         fields["output"] = (
-            reply.text if self.output_expr is None else self._value("output_expr", engine, scope)
+            reply.text if self.output_expr is None else self._value("output_expr", engine, scope, reply)
         )
         response = response_from_reply(fields, ErrorClass.PROVIDER_PROTOCOL)
         return _with_raw(response, body)
@@ -224,7 +232,7 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
         if error:
             raise reported(error)
 
-    def _value(self, name: str, engine: Engine, scope: Scope) -> Any:
+    def _value(self, name: str, engine: Engine, scope: Scope, reply: HttpReply) -> Any:
         expression = getattr(self, name)
         if expression is None:
             return None
@@ -232,7 +240,36 @@ class Http(Provider, tag="http", frozen=True, kw_only=True):
             return engine.evaluate(expression, scope)
         except TemplateError as error:
             message = f"`{name}` does not fit the answer: {error.message}"
-            raise ProviderError(message, ErrorClass.PROVIDER_PROTOCOL) from None
+            raise ProviderError(
+                message, ErrorClass.PROVIDER_PROTOCOL, details=f"the answer is {_shown(reply.text)}"
+            ) from None
+
+
+def _shown(text: str) -> str:
+    """A reply's body for a message, as much of it as tells what it is."""
+    if not text.strip():
+        return "empty"
+    return f"{quoted(text)}" if not isinstance(read_json(text), NotJson) else f"no JSON: {quoted(text)}"
+
+
+def _unknown_names(expression: str) -> list[str]:
+    """The names of an expression over a reply that nothing stands behind."""
+    return sorted(
+        {name.partition(".")[0] for name in undefined_names(expression, ("response",), is_expression=True)}
+    )
+
+
+def _unknown_name(name: str) -> Problem:
+    return Problem(f"undefined variable `{name}`", (), "an expression over a reply sees `response` alone")
+
+
+def _address_fault(written: str) -> str:
+    """What is wrong with an address as far as it stands before its first template."""
+    literal, brace, _ = written.strip().partition("{")
+    if not brace:
+        return address_fault(literal)
+    is_begun = len(literal) >= len("https://")
+    return "it must begin with http:// or https://" if is_begun and "://" not in literal else ""
 
 
 def _texts(call: HttpRequest) -> list[str]:
@@ -276,10 +313,16 @@ class HttpSession:
             call = self._provider.encode(request, self._engine, self._env)
         except TemplateError as error:
             raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
-        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
-        for quota in quotas_in(reply.headers, time.time()):
-            self._tell_quota(quota)
-        return self._provider.decode(reply, self._engine)
+        call = call.carrying(request.traceparent)
+        reply = None
+        try:
+            reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+            for quota in quotas_in(reply.headers, time.time()):
+                self._tell_quota(quota)
+            response = self._provider.decode(reply, self._engine)
+        except ProviderError as error:
+            raise failed_call(error, call, reply)  # noqa: B904  (the same error)
+        return msgspec.structs.replace(response, request=sent_over_http(call))
 
     async def close(self) -> None:
         """Close the connections."""

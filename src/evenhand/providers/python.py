@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -12,6 +13,7 @@ import msgspec
 
 from evenhand.errors import SUITE_FAULTS, ErrorClass, Problem, ProviderError, dotted
 from evenhand.io.call_loop import CallLoop
+from evenhand.io.deadlines import TimeIsUp
 from evenhand.io.given_functions import function_of, is_reference
 from evenhand.io.images import Images
 from evenhand.io.program import files_of
@@ -124,15 +126,15 @@ class PythonSession:
         self._code = code
         self._is_async = _is_async(code.function)
         self._images = Images(context.directory)
-        self._threads = CallThreads(context.concurrency, name="python-provider")
-        self._loop = CallLoop(name="python-provider-loop")
         # A limit of the run that is as short is kept by the run alone.
         run_keeps_time = context.timeout_ms is not None and context.timeout_ms <= provider.timeout_ms
-        self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1000
+        self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1_000
+        self._threads = CallThreads(context.concurrency, "python-provider", self._timeout_s)
+        self._loop = CallLoop("python-provider-loop", self._timeout_s)
 
     async def complete(self, request: Request) -> Response:
         """Call the function and read what it returns. Raises `ProviderError`."""
-        returned = await self._limited(self._code.function, _own_copy(self._images.filled(request)))
+        returned = await self._call(self._code.function, _own_copy(self._images.filled(request)))
         # Most functions return text; it needs no further look.
         return Response(output=returned) if type(returned) is str else self._response(returned)
 
@@ -142,28 +144,22 @@ class PythonSession:
         self._threads.close()
         self._code.close()
 
-    async def _limited(self, function: Callable[[Any], Any], request: Request) -> Any:
-        if self._timeout_s is None:
-            return await self._call(function, request)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                return await self._call(function, request)
-        except TimeoutError:
-            message = f"{self._target} did not return within {self._timeout_s * 1000:g} ms"
-            raise ProviderError(message, ErrorClass.PROVIDER_TIMEOUT, retriable=True) from None
-
     async def _call(self, function: Callable[[Any], Any], request: Request) -> Any:
         try:
             if self._is_async:
                 if request.traceparent is not None:
-                    return await self._loop.call(carried_on(function), request)
+                    function = carried_on(function)
                 return await self._loop.call(function, request)
             if request.traceparent is not None:
                 function = carried(function)
+            began = time.monotonic()
             returned = await self._threads.call(function, request)
-            if not inspect.isawaitable(returned):
+            if type(returned) is str or not inspect.isawaitable(returned):
                 return returned
-            return await self._loop.call(partial(awaited, traceparent=request.traceparent), returned)
+            return await self._awaited(returned, request.traceparent, began)
+        except TimeIsUp:
+            message = f"{self._target} did not return within {(self._timeout_s or 0.0) * 1_000:g} ms"
+            raise ProviderError(message, ErrorClass.PROVIDER_TIMEOUT, retriable=True) from None
         except TooManyStuck:
             message = (
                 f"{self._target} was not called: {MAX_STUCK} earlier calls still run after their time was up, and "
@@ -172,6 +168,15 @@ class PythonSession:
             raise ProviderError(message, _CLASS) from None
         except CodeRaised as failure:
             raise self._failed(failure.error) from None
+
+    async def _awaited(self, returned: Awaitable[Any], traceparent: str | None, began: float) -> Any:
+        """What comes of an awaitable that a plain function returned, in the time that is left."""
+        left_s = None if self._timeout_s is None else began + self._timeout_s - time.monotonic()
+        try:
+            async with asyncio.timeout(left_s):
+                return await self._loop.call(partial(awaited, traceparent=traceparent), returned)
+        except TimeoutError:
+            raise TimeIsUp from None
 
     def _failed(self, error: BaseException) -> ProviderError:
         if isinstance(error, ProviderError) and error.error_class not in SUITE_FAULTS:

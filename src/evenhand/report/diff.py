@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 import msgspec
 
+from evenhand.analysis.suite_diff import SettingChange
 from evenhand.analysis.verdict import Delta
 from evenhand.model.comparison import Comparison
 from evenhand.report.changed_case import ChangedCase
@@ -18,6 +19,7 @@ from evenhand.report.labels import asked_with
 from evenhand.report.md import cell as md_cell
 from evenhand.report.md import code, plain
 from evenhand.report.screen import Part, Screen
+from evenhand.text.excerpt import escaped, quoted
 
 OUTPUT_CHANGED = "output_changed"
 """The section of cells whose verdict stayed and whose output did not."""
@@ -40,6 +42,9 @@ _STYLES: Mapping[str, str] = {
 }
 
 
+Settings = Sequence[SettingChange]
+
+
 class Section(msgspec.Struct, frozen=True):
     """The cells that changed in one way: as many as are shown, and how many there are."""
 
@@ -50,7 +55,13 @@ class Section(msgspec.Struct, frozen=True):
 
 
 def table(
-    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+    comparison: Comparison,
+    sections: Sequence[Section],
+    out: TextIO,
+    page: Page,
+    *,
+    settings: Settings | None = None,
+    whole: bool = False,
 ) -> None:
     """Write the difference for the terminal."""
     screen = Screen(out, page)
@@ -65,6 +76,8 @@ def table(
         if section.left:
             screen.line((f"and {section.left:,} more: --full shows all", "dim italic"), indent=2)
         screen.blank()
+    if settings is not None:
+        _table_settings(screen, settings, whole)
     screen.rule()
     parts: list[Part] = []
     for name, count in counts(comparison):
@@ -75,6 +88,22 @@ def table(
         screen.paragraph("", text, max_lines=4)
 
 
+def _table_settings(screen: Screen, settings: Settings, whole: bool) -> None:
+    screen.line((f"suite ({len(settings):,})", "bold"))
+    for change in settings:
+        screen.line((escaped(change.path), "bold"), indent=2)
+        for mark, value, style in (("-", change.base, "red"), ("+", change.head, "green")):
+            if value is not msgspec.UNSET:
+                text = _setting(value, whole)
+                screen.paragraph((f"{mark} ", style), text, indent=4, max_lines=10_000 if whole else 3)
+    screen.blank()
+
+
+def _setting(value: Any, whole: bool) -> str:
+    text = json_line(value)
+    return escaped(text) if whole else quoted(text)[1:-1]
+
+
 def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
     diff = change.diff
     screen.line(
@@ -83,10 +112,8 @@ def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
         (asked_with(diff.cell, repeated=False), "dim"),
         indent=2,
     )
-    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
-    if diff.causes:
-        moves += f"; differs: {', '.join(diff.causes)}"
-    screen.paragraph("", moves, style="dim", indent=4)
+    differs = f"; differs: {', '.join(diff.causes)}" if diff.causes else ""
+    screen.paragraph("", change.moves + differs, style="dim", indent=4)
     for reason in change.reasons():
         screen.paragraph("", reason, indent=4, max_lines=100 if whole else 3)
     pieces = change.output_pieces(whole=whole)
@@ -97,7 +124,13 @@ def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
 
 
 def markdown(
-    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+    comparison: Comparison,
+    sections: Sequence[Section],
+    out: TextIO,
+    page: Page,
+    *,
+    settings: Settings | None = None,
+    whole: bool = False,
 ) -> None:
     """Write the difference as Markdown; text from outside stands in code spans."""
     del page
@@ -112,6 +145,18 @@ def markdown(
         out.writelines(_markdown_row(change, whole) for change in section.shown)
         if section.left:
             out.write(f"\nand {counted(section.left, 'more cell')}\n")
+    if settings is not None:
+        _markdown_settings(out, settings, whole)
+
+
+def _markdown_settings(out: TextIO, settings: Settings, whole: bool) -> None:
+    out.write(f"\n### Suite ({len(settings):,})\n\n| setting | before | now |\n| --- | --- | --- |\n")
+    for change in settings:
+        sides = [
+            "–" if value is msgspec.UNSET else md_cell(_setting(value, whole))
+            for value in (change.base, change.head)
+        ]
+        out.write(f"| {md_cell(change.path)} | {' | '.join(sides)} |\n")
 
 
 def _markdown_row(change: ChangedCase, whole: bool) -> str:
@@ -122,13 +167,19 @@ def _markdown_row(change: ChangedCase, whole: bool) -> str:
         f"{marks[piece.kind]} {md_cell(piece.text)}" for piece in pieces[: None if whole else 8]
     )
     found = "<br>".join(md_cell(reason) for reason in change.reasons())
-    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
     asked = md_cell(asked_with(diff.cell, repeated=False))
-    return f"| {md_cell(diff.cell.test_id)} | {asked} | {moves} | {', '.join(diff.causes)} | {found} | {output} |\n"
+    cells = (md_cell(diff.cell.test_id), asked, change.moves, ", ".join(diff.causes), found, output)
+    return f"| {' | '.join(cells)} |\n"
 
 
 def document(
-    comparison: Comparison, sections: Sequence[Section], out: TextIO, page: Page, *, whole: bool = False
+    comparison: Comparison,
+    sections: Sequence[Section],
+    out: TextIO,
+    page: Page,
+    *,
+    settings: Settings | None = None,
+    whole: bool = False,
 ) -> None:
     """Write the difference as one JSON document, the changed cells one a line."""
     del page
@@ -139,7 +190,8 @@ def document(
             out.write(separator + json_line(_json_case(section.name, change, whole)))
             separator = ",\n  "
     left = {section.name: section.left for section in sections if section.left}
-    out.write(f'\n ],\n "left_out": {json_line(left)}\n}}\n')
+    suite = "" if settings is None else f',\n "suite": {json_line(settings)}'
+    out.write(f'\n ],\n "left_out": {json_line(left)}{suite}\n}}\n')
 
 
 def _json_case(section: str, change: ChangedCase, whole: bool) -> dict[str, Any]:

@@ -23,7 +23,6 @@ class Headline(msgspec.Struct, frozen=True):
 
 def headline(run: Run) -> Headline:
     """The verdict that the run's exit code stands for; reports never judge by themselves."""
-    summary = run.summary
     if run.exit_code is None:
         return Headline("UNFINISHED", good=False, explanation="the run did not reach its end")
     if run.exit_code == ExitCode.OK:
@@ -39,7 +38,7 @@ def headline(run: Run) -> Headline:
     if run.exit_code == ExitCode.SUITE and run.baseline_note and run.gate is None and run.summary.judged:
         return Headline("NOT JUDGED", good=False, explanation="the baseline could not be compared with")
     if run.exit_code == ExitCode.SUITE:
-        return Headline("NOT JUDGED", good=False, explanation=_suite_fault(summary))
+        return Headline("NOT JUDGED", good=False, explanation=_suite_fault(run))
     return Headline(
         "ERROR", good=False, explanation="the machinery failed: what errored says nothing of the system"
     )
@@ -63,9 +62,17 @@ def _is_inconclusive(run: Run) -> bool:
     )
 
 
-def _suite_fault(summary: Summary) -> str:
+def _suite_fault(run: Run) -> str:
+    summary = run.summary
     if not summary.total:
-        return "there was nothing to run"
+        asked = [f"--tag {tag!r}" for tag in run.filters.tags] + [
+            f"--filter {f!r}" for f in run.filters.filters
+        ]
+        return (
+            f"there was nothing to run: no case is left by {' '.join(asked)}"
+            if asked
+            else "there was nothing to run"
+        )
     if any(exit_code_of(error_class) is ExitCode.SUITE for error_class in summary.error_counts):
         return "something in the suite needs mending"
     if summary.skipped == summary.total:
@@ -236,7 +243,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
     ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
     ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",
-    ErrorClass.INTERNAL: "a fault of evenhand itself: please report it with the message",
+    ErrorClass.INTERNAL: "a fault of evenhand itself, or of a plugin: please report it with the message",
     ErrorClass.GRADER_MISSING: "no grader is configured for this assertion: name one in the suite",
     ErrorClass.RENDER_FAILED: "a template does not render for this case: mend it or the case's vars",
     ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",
@@ -250,6 +257,11 @@ REMEDIES: dict[str, str] = {
 def remedy(error_class: str | None) -> str:
     """What to do about an error, empty for a class that this version does not know."""
     return REMEDIES.get(error_class or "", "")
+
+
+def owner(error_class: str) -> str:
+    """Whose an error is to mend."""
+    return "the suite" if exit_code_of(error_class) is ExitCode.SUITE else "the machinery"
 
 
 def percent(share: float) -> str:

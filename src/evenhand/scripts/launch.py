@@ -27,6 +27,9 @@ OLDEST_NODE_FOR_SANDBOX = (22, 13)
 _KEPT_IN_SANDBOX = ("SYSTEMROOT", "TZ", "LD_LIBRARY_PATH")
 NODE_HINT = "install Node.js, or `pip install 'evenhand[node]'`"
 NODE_MEMORY_MB = 64
+"""Memory for the objects of scripts."""
+NODE_BUFFERS_MB = 512
+"""Memory that a worker may take once it has started, which bounds buffers too: they are no objects of the engine."""
 
 
 class NoEngine(EvenhandError):
@@ -78,7 +81,7 @@ def node_launch(directory: Path, *, typescript: bool, confinement: Confinement |
                 flags += _permissions(confinement, version)
                 env = {name: os.environ[name] for name in _KEPT_IN_SANDBOX if name in os.environ}
             argv = (path, *flags, str(FOLDER / "javascript" / "node_worker.mjs"))
-            return Launch(argv, directory, msgspec.json.encode, env)
+            return Launch(argv, directory, msgspec.json.encode, env, NODE_BUFFERS_MB << 20)
         found.append(f"{path} is {'.'.join(map(str, version))}" if version else f"{path} does not run")
     wanted = ".".join(map(str, oldest))
     what = "TypeScript needs" if typescript else "scripts in files need"

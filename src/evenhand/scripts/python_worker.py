@@ -56,7 +56,10 @@ class Worker:
             answer = {"memory": True}
         except KeyboardInterrupt as error:  # raised by the check: no key reaches this process
             answer = {"threw": thrown(error)}
-        lines = console.getvalue()[:MAX_CONSOLE].splitlines()
+        printed = console.getvalue()
+        lines = printed[:MAX_CONSOLE].splitlines()
+        if len(printed) > MAX_CONSOLE:
+            lines.append("(more output was left out)")
         return {**answer, "console": lines} if lines else answer
 
     def _judged(self, batch: dict[str, Any], key: int, config: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import msgspec
 
 from evenhand.io.spawn import end_group
 from evenhand.scripts.batch import Answer, Batch, Reply
+from evenhand.scripts.memory import limit_memory
 
 MAX_FRAME = 64 * 1024 * 1024
 """Bytes that a worker may answer in one frame."""
@@ -36,6 +37,8 @@ class Launch(NamedTuple):
     directory: Path
     encode: Callable[[Any], bytes]
     env: Mapping[str, str] | None = None
+    memory_beyond: int | None = None
+    """Bytes of memory that it may take beyond those it holds once it has started, where a system limits that."""
 
 
 class Owner(Protocol):
@@ -117,6 +120,8 @@ class Worker(asyncio.Protocol):
                 self.kill("answered with something that is no answer")
                 return
             start += 4 + length
+            if reply.ready and self._process is not None and self._launch.memory_beyond is not None:
+                limit_memory(self._process.pid, self._launch.memory_beyond)
             self._owner.heard(self, reply)
         del buffer[:start]
 

@@ -53,7 +53,7 @@ def test_cases_have_ids_and_places(tmp_path: Path, name: str, content: str, line
         ("c.yaml", b"- id: \xff", "c.yaml:1:7: the file is not UTF-8, found byte 0xff"),
         ("c.json", b'["\xff"]', "c.json:1:3: the text is not UTF-8, found byte 0xff"),
         ("c.yaml", "- [", "c.yaml:"),
-        ("c.json", "[" * 3000, "c.json:1:1: values are nested too deeply"),
+        ("c.json", "[" * 3000 + "]" * 3000, "c.json:1:1: values are nested too deeply"),
     ],
 )
 def test_other_files_are_problems_with_a_place(

@@ -7,6 +7,8 @@ import Module, { createRequire, syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import tls from 'node:tls';
+import traces from 'node:trace_events';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 import { runInThisContext } from 'node:vm';
@@ -20,24 +22,41 @@ const values = load('values.js');
 const bodyOf = load('source.js');
 const FunctionClass = Function;
 const SyntaxErrorClass = SyntaxError;
+const RangeErrorClass = RangeError;
 const bufferFrom = Buffer.from.bind(Buffer);
+
+const channel = new net.Socket({ fd: Number(process.argv[2]), readable: true, writable: true });
 
 // --- in a sandbox: what the permissions of Node.js leave open -------------------------------------------------------
 
-// Signals reach other processes, where one of them opens a debugger, and heap snapshots are files.
-const UNCOVERED = [
-  [process, ['kill', '_kill', '_debugProcess', '_debugEnd']],
-  [os, ['setPriority']],
-  [v8, ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']],
-];
+// Signals reach other processes, where one of them opens a debugger. Heap snapshots, reports of fatal errors, logs of
+// the engine, traces and sockets with a path are files. A handle of a file that may be read changes its mode, owner and
+// times in some versions. Certificates of the system come from wherever a variable of the process says.
+async function uncovered() {
+  const file = await fs.promises.open(fileURLToPath(import.meta.url));
+  await file.close();
+  return [
+    [process, ['kill', '_kill', '_debugProcess', '_debugEnd']],
+    [os, ['setPriority']],
+    [v8, ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']],
+    [traces, ['createTracing']],
+    [tls, ['getCACertificates']],
+    [fs, ['fchmod', 'fchmodSync', 'fchown', 'fchownSync', 'futimes', 'futimesSync']],
+    [getPrototypeOf(file), ['chmod', 'chown', 'utimes']],
+    // The class of all sockets with a path; no module hands it out.
+    [getPrototypeOf(channel._handle), ['bind', 'fchmod']],
+  ];
+}
+
 if (process.permission) {
-  for (const [owner, names] of UNCOVERED) {
+  for (const [owner, names] of await uncovered()) {
     for (const name of names) {
       owner[name] = () => {
         throw Object.assign(new Error(`a sandbox does not allow ${name}`), { code: 'ERR_ACCESS_DENIED' });
       };
     }
   }
+  Object.defineProperty(process, 'report', { value: undefined });
   syncBuiltinESMExports();
 }
 
@@ -198,6 +217,16 @@ function contextOf(batch, config, configSpecials) {
   return context;
 }
 
+function isOutOfMemory(error) {
+  try {
+    return (
+      error instanceof RangeErrorClass && /^(Array buffer allocation failed|Failed to allocate memory)/.test(error.message)
+    );
+  } catch {
+    return false; // a proxy, which resists being looked at
+  }
+}
+
 async function evaluate(batch, [key, config, configSpecials]) {
   const found = await prepared(key, batch.sources[key], batch.purpose);
   lines = [];
@@ -211,7 +240,8 @@ async function evaluate(batch, [key, config, configSpecials]) {
     if (batch.purpose === 'value') answer = '{"value":' + stringify(values.json(returned));
     else answer = '{"returned":' + values.returned(returned);
   } catch (error) {
-    if (values.TooLarge.is(error)) answer = '{"too_large":true';
+    if (isOutOfMemory(error)) answer = '{"memory":true';
+    else if (values.TooLarge.is(error)) answer = '{"too_large":true';
     else if (values.Unfit.is(error)) answer = '{"unfit":' + stringify(error.message);
     else answer = '{"threw":' + values.thrown(error);
   }
@@ -220,7 +250,6 @@ async function evaluate(batch, [key, config, configSpecials]) {
 
 // --- the channel ---------------------------------------------------------------------------------------------------
 
-const channel = new net.Socket({ fd: Number(process.argv[2]), readable: true, writable: true });
 const write = channel.write.bind(channel);
 const end = process.exit.bind(process);
 
