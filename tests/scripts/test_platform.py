@@ -175,6 +175,15 @@ def test_what_is_met_comes_out_as_in_node(sources: list[str]) -> None:
     assert differing(sources) == []
 
 
+def test_every_global_of_node_is_there_or_an_error_that_says_so() -> None:
+    asked = "JSON.stringify(Object.getOwnPropertyNames(globalThis).filter((n) => !require('module').isBuiltin(n)))"
+    done = subprocess.run(["node", "-p", asked], capture_output=True, text=True, check=True, timeout=60)
+    # Those of a module in a file are not there for inline code in Node.js either.
+    names = set(json.loads(done.stdout)) - {"module", "exports", "__filename", "__dirname"}
+    assert {"fetch", "structuredClone", "PerformanceObserver"} <= names
+    assert differing([f"typeof {name}" for name in sorted(names)]) == []
+
+
 leaves = st.one_of(
     st.sampled_from([value for value in VALUES if not value.startswith("class")]).map(
         lambda value: f"({value})"
