@@ -104,11 +104,11 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
-        ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
-        ({"repeat": "3"}, "repeat: expected `int | null`, found '3'"),
-        ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
-        ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
+        ({"concurrency": 0}, "concurrency: expected a whole number >= 1, found 0"),
+        ({"concurrency": 10**9}, "concurrency: expected a whole number <= 10000, found 1000000000"),
+        ({"repeat": "3"}, "repeat: expected a whole number, found '3'"),
+        ({"timeout_ms": float("nan")}, "timeout ms: expected a number > 0.0, found nan"),
+        ({"tags": "smoke"}, "tags: expected a tuple, found 'smoke'"),
     ],
 )
 def test_options_out_of_bounds_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:

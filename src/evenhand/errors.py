@@ -225,6 +225,10 @@ class ProviderError(ClassifiedError):
         super().__init__(message, error_class, details)
         self.retriable = retriable
         self.retry_after_ms = retry_after_ms
+        self.request: Any = None
+        """What the call sent, as a `SentCall`; None where it got not so far."""
+        self.raw: Any = None
+        """What came back and could not be used, where the call is one over HTTP: `status`, `headers`, `body`."""
         self.is_overload = is_overload or error_class is ErrorClass.PROVIDER_RATE_LIMIT
 
 

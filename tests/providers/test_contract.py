@@ -21,7 +21,7 @@ from evenhand.providers.echo import Echo
 from evenhand.providers.exec import Exec
 from evenhand.providers.python import Python
 from support.images import PNG
-from support.programs import ask, open_session, program, request, run, write
+from support.programs import ask, open_session, program, replies, request, run, write
 
 ONCE = """
 import json, sys
@@ -62,17 +62,17 @@ def provider(request, tmp_path):
     "text", ["hello", "", " \n", "naïve ✓ \U0001f600 e\u0301", "a\u2028b\r\nc\0d", '{"output": 1}']
 )
 def test_any_text_goes_in_and_comes_out_unchanged(provider, tmp_path, text):
-    assert ask(provider, tmp_path, request(text)) == [Response(output=text)]
+    assert replies(provider, tmp_path, request(text)) == [Response(output=text)]
 
 
 def test_a_long_text_is_no_obstacle(provider, tmp_path):
     text = "long ✓ " * 100_000
-    assert ask(provider, tmp_path, request(text)) == [Response(output=text)]
+    assert replies(provider, tmp_path, request(text)) == [Response(output=text)]
 
 
 def test_turns_arrive(provider, tmp_path):
     turns = (Message(role="system", content="be brief"), Message(role="user", content="hi"))
-    assert ask(provider, tmp_path, request(None, transcript=turns)) == [
+    assert replies(provider, tmp_path, request(None, transcript=turns)) == [
         Response(output="system: be brief\nuser: hi")
     ]
 
@@ -98,7 +98,7 @@ def looking(provider, folder):
 
 
 def test_a_case_without_a_prompt_can_be_asked(provider, tmp_path):
-    assert ask(provider, tmp_path, request(None, vars={"q": "x"})) == [Response(output="")]
+    assert replies(provider, tmp_path, request(None, vars={"q": "x"})) == [Response(output="")]
 
 
 def test_a_session_answers_many_questions_at_once_each_with_its_own_answer(provider, tmp_path):

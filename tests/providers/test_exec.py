@@ -12,7 +12,17 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Message, Response, Tool, ToolCall, Usage
 from evenhand.providers.exec import Exec
-from support.programs import ask, is_gone, open_session, program, request, run, write, written_pids
+from support.programs import (
+    ask,
+    is_gone,
+    open_session,
+    program,
+    replies,
+    request,
+    run,
+    write,
+    written_pids,
+)
 
 ECHO = """
     import json, sys
@@ -56,7 +66,7 @@ def test_a_full_reply_becomes_a_response(tmp_path):
         print('''{"output": "na\\u00efve \\u2713", "usage": {"input_tokens": 3, "output_tokens": 4},
         "cost_usd": 0.5, "model": "m", "tool_calls": [{"name": "look", "arguments": {"a": 1}}]}''')
     """
-    assert ask(provider(tmp_path, source), tmp_path) == [
+    assert replies(provider(tmp_path, source), tmp_path) == [
         Response(
             output="naïve ✓",
             usage=Usage(input_tokens=3, output_tokens=4),
@@ -82,7 +92,7 @@ def test_the_environment_is_inherited_and_extended(tmp_path, monkeypatch):
 def test_a_program_is_found_beside_the_suite(tmp_path):
     script = write(tmp_path / "app", '#!/bin/sh\ncat > /dev/null\nprintf \'{"output": "%s"}\' "$1"\n')
     script.chmod(0o755)
-    assert ask(Exec(command=("./app", "a b")), tmp_path) == [Response(output="a b")]
+    assert replies(Exec(command=("./app", "a b")), tmp_path) == [Response(output="a b")]
 
 
 def test_three_megabytes_go_in_and_come_back(tmp_path):
@@ -101,7 +111,7 @@ def test_unpaired_surrogates_survive_the_round_trip(tmp_path):
 
 
 def test_a_program_may_answer_without_reading_the_question(tmp_path):
-    answers = ask(provider(tmp_path, "print('{\"output\": 1}')"), tmp_path, request("x" * 1_000_000))
+    answers = replies(provider(tmp_path, "print('{\"output\": 1}')"), tmp_path, request("x" * 1_000_000))
     assert answers == [Response(output=1)]
 
 
@@ -270,4 +280,26 @@ def test_a_path_in_env_decides_where_programs_are_looked_for(tmp_path):
     write(tmp_path / "own-tool", "#!/bin/sh\nprintf '{\"output\": 1}'\n").chmod(0o755)
     provider = Exec(command=("own-tool",), env={"PATH": str(tmp_path)})
     assert provider.warnings(tmp_path) == []
-    assert ask(provider, tmp_path) == [Response(output=1)]
+    assert replies(provider, tmp_path) == [Response(output=1)]
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_what_a_program_was_sent_is_told_without_the_values_of_its_variables(tmp_path, persistent):
+    source = "import sys; sys.stdin.readline(); print('{\"output\": 1}', flush=True)"
+    app = Exec(
+        command=program(tmp_path, source),
+        env={"TOKEN": "hidden"},
+        persistent=persistent,
+    )
+    (response,) = ask(app, tmp_path, request("how many?"))
+    sent = response.request
+    assert (sent.command, sent.env) == (app.command, ("TOKEN",))
+    assert json.loads(sent.stdin)["prompt"] == {"text": "how many?"}
+    assert "hidden" not in str(sent)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_what_a_program_was_sent_is_told_where_it_failed(tmp_path, persistent):
+    app = Exec(command=program(tmp_path, "raise SystemExit(3)"), persistent=persistent)
+    (error,) = ask(app, tmp_path, request("how many?"))
+    assert json.loads(error.request.stdin)["prompt"] == {"text": "how many?"}

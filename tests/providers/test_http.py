@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,34 @@ def test_only_a_provider_with_an_expression_reports_tool_calls() -> None:
     plain = Http(id="h", url=Val("u"))
     assert not plain.reports_tool_calls
     assert msgspec.structs.replace(plain, tool_calls_expr="response.json.calls").reports_tool_calls
+
+
+def test_what_was_sent_is_told_without_credentials() -> None:
+    response, server = talk(
+        {"answer": "Paris"},
+        path="/ask?lang=en&api_key=hidden",
+        headers={"Authorization": Val("Bearer {{ env.TOKEN }}"), "X-Tenant": Val("blue")},
+        body=Val({"question": "{{ prompt }}"}),
+    )
+    sent = response.request
+    assert sent is not None
+    assert (sent.method, sent.url) == ("POST", f"{server.url}/ask?lang=en&api_key=[redacted]")
+    assert sent.headers == {
+        "Authorization": "[redacted]",
+        "X-Tenant": "blue",
+        "Content-Type": "application/json",
+    }
+    assert sent.body == '{"question":"The capital?"}'
+    assert sent.left_out_bytes == 0
+
+
+def test_a_failed_call_tells_what_was_sent_and_what_came_back() -> None:
+    error = failure(status(400, "no such city", set_cookie="id=hidden", x_request_id="r-1"), body=Val("hi"))
+    assert (error.request.method, error.request.body) == ("POST", "hi")
+    assert (error.raw["status"], error.raw["body"]) == (400, "no such city")
+    assert (error.raw["headers"]["x-request-id"], error.raw["headers"]["set-cookie"]) == ("r-1", "[redacted]")
+
+
+def test_a_reply_that_does_not_fit_is_told_whole() -> None:
+    error = failure({"odd": [1, 2]}, output_expr="response.json.answer.text")
+    assert json.loads(error.raw["body"]) == {"odd": [1, 2]}

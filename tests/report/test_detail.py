@@ -8,6 +8,7 @@ from evenhand.model.exchange import ToolCall, Usage
 from evenhand.model.outcome import Outcome, Status
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.report.detail import render
+from evenhand.report.formats import Page
 from support.golden import assert_golden
 from support.results import SAMPLE_CASES, SAMPLE_RUN, assertion, case_results, cell_result, query, run_of
 
@@ -63,10 +64,19 @@ def test_everything_that_was_learned_is_shown() -> None:
         tags=("a", "b"),
         score=0.25,
         unchecked=True,
-        error_details={"stderr": "x"},
+        error_details={"stderr": "x", "status": 1, "body": "two\nlines\n", "console": ["half way"]},
+        request={"command": ["./app", "two words"], "env": ["TOKEN"], "stdin": "{}", "left_out_bytes": 5},
         raw={"id": "r"},
     )
     assert_golden("report/detail-full.txt", detail(run_of([case], repeat=2), case))
+
+
+def test_a_kept_answer_is_shown_with_what_was_keyed() -> None:
+    out = io.StringIO()
+    case = cell_result("t", "pass", cache_key="sha256:12")
+    page = Page(kept_question=lambda key: {"of": key})
+    render(SAMPLE_RUN, query([case]), out, page)
+    assert 'question of the kept answer\n│ {\n│   "of": "sha256:12"\n│ }\n' in out.getvalue()
 
 
 def test_a_long_output_is_shown_whole() -> None:

@@ -31,6 +31,18 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
+SENT = {"method": "POST", "url": "http://host/ask", "headers": {"X-A": "<b>"}, "body": '{"q":"why?"}'}
+
+
+def test_what_was_sent_and_came_back_and_what_scripts_printed_is_on_the_page() -> None:
+    printing = assertion("javascript", "pass", "so", 1.0, details={"console": ["looked at <i>", "and on"]})
+    case = cell_result("t", "pass", assertion("all-of", "pass", "held", 1.0, parts=(printing,)), request=SENT)
+    page = rendered("html", run_of([case]), [case])
+    assert "POST http://host/ask\nX-A: &lt;b&gt;\n\n{\n  &quot;q&quot;: &quot;why?&quot;\n}" in page
+    assert "<h2>console of javascript in all-of</h2>" in page
+    assert "looked at &lt;i&gt;\nand on" in page
+
+
 @settings(max_examples=60, deadline=None)
 @given(cases=st.lists(case_results, max_size=4))
 def test_the_page_holds_its_own_elements_alone_whatever_a_model_said(cases: list[CaseResult]) -> None:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from evenhand.api import load_suite, run_suite
-from evenhand.errors import ProviderError, SuiteError
+from evenhand.errors import ProviderError, StoreError, SuiteError
 from evenhand.io.hosts import HostGuard, allowed_host
 from evenhand.model.result import CaseResult
 from evenhand.scripts.launch import node_version
@@ -212,6 +212,17 @@ def test_git_of_a_stranger_is_not_asked(tmp_path: Path) -> None:
     finished = run_suite(load_suite(folder, confined=True), save=False)
     assert finished.run.git is None
     assert not (folder / "fsmonitor-ran").exists()
+
+
+@pytest.mark.parametrize("planted", [".evenhand", ".evenhand/runs.sqlite", ".evenhand/cache/answers.sqlite"])
+def test_state_that_came_with_a_suite_leads_nowhere_else(planted: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "suite")
+    (tmp_path / "home").mkdir()
+    (folder / planted).parent.mkdir(parents=True, exist_ok=True)
+    (folder / planted).symlink_to(tmp_path / "home" if planted == ".evenhand" else tmp_path / "home" / "new")
+    with pytest.raises(StoreError, match="may not lead its state elsewhere"):
+        run_suite(load_suite(folder, confined=True))
+    assert list((tmp_path / "home").iterdir()) == []
 
 
 class Recording(BaseHTTPRequestHandler):

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from evenhand.errors import ProviderError
 from evenhand.model.exchange import Request, Response, TestInfo
 from evenhand.model.provider import Provider, ProviderContext, Session
@@ -66,6 +68,16 @@ def ask(
             await session.close()
 
     return run(all_of_them())
+
+
+def replies(
+    provider: Provider, directory: Path, *requests: Request, **context: Any
+) -> list[Response | ProviderError]:
+    """The same without what was sent for each response."""
+    return [
+        msgspec.structs.replace(each, request=None) if isinstance(each, Response) else each
+        for each in ask(provider, directory, *requests, **context)
+    ]
 
 
 async def answer(call: Awaitable[Response]) -> Response | ProviderError:

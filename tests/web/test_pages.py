@@ -8,11 +8,28 @@ import json
 
 import pytest
 
+from evenhand.cache.answers import AnswerCache
+from evenhand.cache.question import question_of
+from evenhand.model.exchange import Response, SentCall
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseStatus
+from evenhand.store.redaction import Redactor
 from support.viewed import RUN_ID, a_case, a_failure
 
 OLDER = "01J0000000000000000000OLDR"
+
+
+def keep(site, asked: object, *, provider: str = "app", test: str = "", output: str = "<b>Paris</b>") -> str:
+    """The key under which an answer to that is now kept."""
+
+    async def work() -> str:
+        cache = AnswerCache(site.kept_answers, Redactor([]))
+        question = question_of(asked, provider=provider, test=test)
+        cache.keep(question, Response(output=output))
+        await cache.close()
+        return question.key
+
+    return asyncio.run(work())
 
 
 def test_the_matrix_shows_each_test_by_how_it_was_asked(browse, add) -> None:
@@ -36,19 +53,7 @@ def test_two_runs_stand_beside_each_other_with_what_their_outputs_lost_and_gaine
 
 
 def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tmp_path) -> None:
-    from evenhand.cache.answers import AnswerCache
-    from evenhand.cache.question import question_of
-    from evenhand.model.exchange import Response
-    from evenhand.store.redaction import Redactor
-
-    async def keep() -> str:
-        cache = AnswerCache(site.kept_answers, Redactor([]))
-        question = question_of({"prompt": "capital of France"}, provider="app", test="france")
-        cache.keep(question, Response(output="<b>Paris</b>"))
-        await cache.close()
-        return question.key
-
-    key = asyncio.run(keep())
+    key = keep(site, {"prompt": "capital of France"}, test="france")
     assert [row["key"] for row in json.loads(browse("/cache.json")[2])["rows"]] == [key]
     assert json.loads(browse("/cache.json?provider=other")[2])["rows"] == []
     page = browse(f"/cache/{key.removeprefix('sha256:')}")[2]
@@ -57,6 +62,46 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     assert "capital of France" in browse(f"/cache/{key}")[2]
     assert browse("/cache/0123")[0] == 404
     assert browse("/cache/nonsense")[0] == 404
+
+
+def test_a_case_shows_what_was_sent_and_what_came_back(browse, add) -> None:
+    sent = SentCall(method="POST", url="http://host/<ask>", headers={"X-A": "b"}, body='{"q":"why?"}')
+    add(a_case(0, request=sent, raw={"answer": "<i>"}))
+    address = f"/runs/{RUN_ID}/cases/{a_case(0).case_key}"
+    page = browse(address)[2]
+    assert "POST http:&#x2f;&#x2f;host&#x2f;&lt;ask&gt;\nX-A: b" in page
+    assert "{\n  &quot;answer&quot;: &quot;&lt;i&gt;&quot;\n}" in page
+    twin = json.loads(browse(f"{address}.json")[2])
+    assert twin["result"]["request"]["headers"] == {"X-A": "b"}
+    assert twin["kept_question"] is None
+
+
+def test_a_case_with_a_kept_answer_shows_what_was_keyed(browse, add, site) -> None:
+    key = keep(site, {"prompt": "capital of France"})
+    add(a_case(0, cached=True, cache_key=key), a_case(1, cached=True, cache_key="sha256:" + "0" * 64))
+    address = f"/runs/{RUN_ID}/cases/{a_case(0).case_key}"
+    twin = json.loads(browse(f"{address}.json")[2])
+    assert twin["kept_question"]["request"] == {"prompt": "capital of France"}
+    page = browse(address)[2]
+    assert "capital of France" in page
+    assert f'href="/cache/{key.removeprefix("sha256:")}"' in page
+    gone = browse(f"/runs/{RUN_ID}/cases/{a_case(1).case_key}")
+    assert gone[0] == 200
+    assert "/cache/" not in gone[2]
+
+
+def test_a_case_shows_what_its_scripts_printed(browse, add) -> None:
+    printed = {"console": ["saw <b>", "twice"], "other": 1}
+    script = AssertResult(kind="javascript", status=Status.PASS, reason="fine", details=printed)
+    member = {"kind": "python", "status": "pass", "details": {"console": ["inside"]}}
+    group = AssertResult(kind="all-of", status=Status.PASS, reason="held", parts=(member,))
+    add(a_case(0, asserts=(script, group)))
+    address = f"/runs/{RUN_ID}/cases/{a_case(0).case_key}"
+    page = browse(address)[2]
+    assert "saw &lt;b&gt;\ntwice" in page
+    shown = json.loads(browse(f"{address}.json")[2])["assertions"]
+    assert [shown[0]["console"], shown[1]["parts"][0]["console"]] == ["saw <b>\ntwice", "inside"]
+    assert json.loads(shown[0]["details"]) == {"other": 1}
 
 
 def test_several_runs_stand_side_by_side_where_they_differ(browse, add) -> None:

@@ -83,7 +83,7 @@ def entry_bytes(question: Question, document: bytes, shown: bytes, created: floa
 
 def response_document(response: Response) -> bytes | None:
     """A response as JSON, or None where JSON does not bring it back as it was."""
-    kept = msgspec.structs.replace(response, cached=False, cache_key=None)
+    kept = msgspec.structs.replace(response, cached=False, cache_key=None, request=None)
     document = _encoded(kept)
     if document is None or len(document) > MAX_RAW_BYTES:  # else the raw reply, a part of it, is small
         kept = msgspec.structs.replace(kept, raw=_raw_if_small(response.raw))
@@ -118,14 +118,6 @@ def read_entry(body: bytes, key: str) -> Entry:
         raise BadEntry(f"its answer cannot be read ({error})") from None
     _refuse_unsound(response)
     return Entry(head, response, question)
-
-
-def read_head(body: bytes) -> Head:
-    """The first line of an entry alone, for displays. Raises `BadEntry`."""
-    try:
-        return _HEAD.decode(_unpacked(body).partition(b"\n")[0])
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadEntry(f"its head cannot be read ({error})") from None
 
 
 def _unpacked(body: bytes) -> bytes:

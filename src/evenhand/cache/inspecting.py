@@ -14,6 +14,7 @@ from evenhand.cache.entry import BadEntry, Entry, NewerEntry, read_entry
 from evenhand.cache.question import Question
 from evenhand.errors import UsageError
 from evenhand.io.sqlite import transaction
+from evenhand.text.json_reader import NotJson, read_json
 
 DAY_S = 86_400.0
 MAX_CANDIDATES = 200
@@ -159,6 +160,17 @@ class KeptAnswers:
             return []
         with translated(self.path):
             return list(self._connection.execute(statement, values))
+
+
+def kept_question(directory: Path, key: str) -> Any:
+    """What was keyed for a kept answer, as it may be shown; None where the answer is gone or cannot be read."""
+    try:
+        with KeptAnswers(directory) as kept:
+            entry = kept.find(key)
+    except (CacheError, UsageError):
+        return None
+    question = read_json(entry.question.decode("utf-8", "replace")) if entry.question else None
+    return None if isinstance(question, NotJson) else question
 
 
 def clear(directory: Path) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from evenhand.api import Estimate, RunOptions, estimate_run, open_run_store
+from evenhand.api import Estimate, RunOptions, estimate_run, open_store_of
 from evenhand.cli.columns import print_columns
 from evenhand.cli.outputs import Output
 from evenhand.errors import ExitCode, UsageError
@@ -23,7 +23,7 @@ def show(suite: Suite, options: RunOptions, outputs: Sequence[Output]) -> ExitCo
     name = _format(outputs)
     # Only options that name an earlier run need the store; a dry run leaves no file behind.
     looks_back = options.failed or options.resume
-    with contextlib.closing(open_run_store(suite.directory) if looks_back else open_store(None)) as store:
+    with contextlib.closing(open_store_of(suite) if looks_back else open_store(None)) as store:
         found = estimate_run(suite, options, store=store)
     if name == "json":
         print(json_line(found))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
 
 import click
+import msgspec
 
 from evenhand.cli.reserved import stdout
 from evenhand.cli.terminal import Terminal, give_up_stdout, note, width
@@ -151,12 +152,7 @@ def page_for(output: Output, terminal: Terminal, page: Page) -> Page:
     """The page as it is where this report goes: the terminal's width and colours, or plain in a file."""
     if output.path is not None:
         return page
-    return Page(
-        width=width(),
-        color=terminal.has_color(stdout()),
-        stored_in=page.stored_in,
-        view_command=page.view_command,
-    )
+    return msgspec.structs.replace(page, width=width(), color=terminal.has_color(stdout()))
 
 
 @contextlib.contextmanager

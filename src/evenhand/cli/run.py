@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, sandbox_options, suite_argument
+from evenhand.cli.locate import allow_outside_option, cache_dir_option, sandbox_options, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import Terminal, is_terminal, note
@@ -110,13 +110,7 @@ def _keeping(function: Function) -> Function:
             show_envvar=True,
             help="Which empty answers are kept, instead of what the suite says.",
         ),
-        click.option(
-            "--cache-dir",
-            metavar="DIR",
-            envvar="EVENHAND_CACHE_DIR",
-            show_envvar=True,
-            help="Folder of the kept answers; by default one in the state folder.",
-        ),
+        cache_dir_option,
         click.option("--no-grader-cache", is_flag=True, help="Ask graders anew."),
         click.option(
             "--cache-only",
@@ -202,7 +196,7 @@ def command(
     Results go to the standard output or to files, everything else to the standard error. Every result is stored as
     it comes; `evenhand view` shows the run again.
     """
-    from evenhand.api import open_run_store
+    from evenhand.api import open_store_of
     from evenhand.cli.suites import Limits, loaded
 
     outputs = plan_outputs(formats, outs)
@@ -222,7 +216,7 @@ def command(
     with (
         _viewer(path) if view else contextlib.nullcontext(),
         reserved_stdout(),
-        contextlib.closing(open_run_store(suite.directory)) as store,
+        contextlib.closing(open_store_of(suite)) as store,
     ):
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
@@ -276,6 +270,8 @@ def _progress(terminal: Terminal) -> Progress | None:
 
 def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Progress | None) -> Run:
     from evenhand.api import execute_run
+    from evenhand.io.event_loop import run_on_loop
+    from evenhand.run.collection import collection_of_new
 
     async def run() -> Run:
         _end_cleanly_on_terminate()
@@ -283,8 +279,8 @@ def _executed(suite: Suite, options: RunOptions, store: RunStore, progress: Prog
 
     at_first = signal.getsignal(signal.SIGTERM)
     try:
-        with progress or contextlib.nullcontext():
-            return asyncio.run(run())
+        with progress or contextlib.nullcontext(), collection_of_new():
+            return run_on_loop(run())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # ended before there was a run to keep
     finally:

@@ -13,6 +13,8 @@ import msgspec
 
 from evenhand.analysis.summary import SummaryFold
 from evenhand.api import open_run_store
+from evenhand.cache.inspecting import kept_question
+from evenhand.cache.opening import cache_directory
 from evenhand.cli.locate import shown_path, suite_directory, view_command
 from evenhand.cli.terminal import WIDTH_ELSEWHERE
 from evenhand.errors import UsageError
@@ -38,10 +40,13 @@ def opened(suite: Path) -> Iterator[RunStore]:
 
 def page_of(run: Run, store: RunStore, suite_path: Path) -> Page:
     """What a report says of where the run is kept and how it is shown again."""
+    state = state_directory(suite_directory(suite_path), os.environ)
+    kept_answers = cache_directory(None, os.environ, state) or state
     return Page(
         width=WIDTH_ELSEWHERE,
         stored_in=shown_path(store.path) if store.path else None,
         view_command=view_command(run, suite_path),
+        kept_question=functools.partial(kept_question, kept_answers),
     )
 
 

@@ -69,6 +69,7 @@ class HttpClient:
         self._guard = guard
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[tuple[str, str | None], str | None] = {}
+        self._looking_up = asyncio.Lock()
 
     async def send(self, request: HttpRequest, *, timeout_ms: float) -> HttpReply:
         """The reply to a call, whatever its status. Redirects are not followed: they would carry keys elsewhere.
@@ -124,7 +125,9 @@ class HttpClient:
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname)
         if origin not in self._proxies:
-            self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
+            async with self._looking_up:  # the first calls of a run all come at once
+                if origin not in self._proxies:
+                    self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
         return self._proxies[origin]
 
 

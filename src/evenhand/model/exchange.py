@@ -125,6 +125,25 @@ def message_text(message: Message) -> str:
     return "" if message.content is None else str(message.content)
 
 
+class SentCall(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What one call sent, as people may see it: no credentials, long texts cut.
+
+    A call over HTTP has `method`, `url`, `headers` and `body`; a program its `command`, the names of the environment
+    variables that the suite gives it, and `stdin`; a library its `arguments`.
+    """
+
+    method: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = {}
+    body: str | None = None
+    command: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    stdin: str | None = None
+    arguments: Json = None
+    left_out_bytes: int = 0
+    """Bytes that were cut off the end of the body or of stdin."""
+
+
 class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """What one call brought back. A Python function under test may return one to report more than its output.
 
@@ -150,3 +169,5 @@ class Response(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_default
     attempts: int = 1
     trace: Trace | None = None
     """What the system under test did meanwhile, where the run traces it."""
+    request: SentCall | None = None
+    """What was sent for it; None where nothing left this process. Never kept with the answer."""

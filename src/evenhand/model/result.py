@@ -129,6 +129,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     error_details: Json = None
     expect_fail_reason: str | None = None
     empty_reason: str | None = None
+    reported_empty_reason: str | None = None
+    """The reason that the provider itself gave, where it gave one; `empty_reason` may also be derived."""
     answered_by_provider_id: str | None = None
     """The fallback that gave the answer; None where the cell's own provider did."""
     fallback_attempts: tuple[FallbackAttempt, ...] = ()
@@ -145,7 +147,10 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     cache_key: str | None = None
     """What the answer is kept under; None where neither kept answers were looked at nor the new one could be kept."""
     request: Json = None
+    """What the last call of the cell sent, as a `SentCall`; None where nothing was sent, as for a kept answer."""
     raw: Json = None
+    """What came back, where the provider tells: the body of a reply as JSON; `status`, `headers` and `body` of one that
+    could not be used."""
     log_probs: Json = None
     metadata: Json = None
     trace: Trace | None = None

@@ -268,6 +268,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Json = None
     """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<Suite {self.name!r} in {self.path}: {len(self.cases)} cases, "
+            f"providers {[provider.id for provider in self.providers]}>"
+        )
+
     @property
     def directory(self) -> Path:
         """The folder of the suite's file."""

@@ -21,6 +21,7 @@ from evenhand.io.protocol import (
     read_provider_reply,
     written,
 )
+from evenhand.io.shown_call import sent_to_program
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
@@ -129,21 +130,36 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
         command = Command(self.command, context.directory, {**os.environ, **self.env, **PROTOCOL_ENV})
         timeout_ms = min(self.timeout_ms, context.timeout_ms or self.timeout_ms)
         if self.persistent:
-            return PersistentSession(command, timeout_ms, Images(context.directory))
-        return ExecSession(command, timeout_ms, Images(context.directory))
+            return PersistentSession(
+                command, timeout_ms, Images(context.directory), variables=tuple(self.env)
+            )
+        return ExecSession(command, timeout_ms, Images(context.directory), tuple(self.env))
 
 
 class ExecSession:
     """A program that is started anew for every call."""
 
-    def __init__(self, command: Command, timeout_ms: float, images: Images) -> None:
+    def __init__(
+        self, command: Command, timeout_ms: float, images: Images, variables: tuple[str, ...] = ()
+    ) -> None:
+        """`variables` are the names of those that the suite gives the program."""
         self._command = command
+        self._variables = variables
         self._timeout_ms = timeout_ms
         self._images = images
 
     async def complete(self, request: Request) -> Response:
         """Start the program, put the question, read the answer. Raises `ProviderError`."""
         document = provider_document(self._images.filled(request))
+        sent = sent_to_program(self._command, self._variables, document)
+        try:
+            response = await self._answer(request, document)
+        except ProviderError as error:
+            error.request = sent
+            raise
+        return msgspec.structs.replace(response, request=sent)
+
+    async def _answer(self, request: Request, document: bytes) -> Response:
         try:
             finished = await run_process(self._command_for(request), document, timeout_ms=self._timeout_ms)
         except ProcessFailed as failed:

@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from evenhand.io.shown_call import is_telling
 from evenhand.template import Val, env_names
 
-_SECRET_NAME = re.compile(
-    r"authorization|cookie|(^|[-_])(auth|(api)?key|token|secret|password|credential)s?$", re.IGNORECASE
-)
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-
-
-def is_telling(name: str) -> bool:
-    """Whether the name of a header says that it holds credentials."""
-    return _SECRET_NAME.search(name) is not None
 
 
 def secrets_in(headers: Mapping[str, Val], env: Mapping[str, str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from evenhand.io.http import HttpClient, HttpReply, HttpRequest, address_fault, 
 from evenhand.io.images import Images
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import response_from_reply
+from evenhand.io.shown_call import failed_call, sent_over_http
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
@@ -312,10 +313,16 @@ class HttpSession:
             call = self._provider.encode(request, self._engine, self._env)
         except TemplateError as error:
             raise ProviderError(error.message, ErrorClass.RENDER_FAILED) from None
-        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
-        for quota in quotas_in(reply.headers, time.time()):
-            self._tell_quota(quota)
-        return self._provider.decode(reply, self._engine)
+        call = call.carrying(request.traceparent)
+        reply = None
+        try:
+            reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+            for quota in quotas_in(reply.headers, time.time()):
+                self._tell_quota(quota)
+            response = self._provider.decode(reply, self._engine)
+        except ProviderError as error:
+            raise failed_call(error, call, reply)  # noqa: B904  (the same error)
+        return msgspec.structs.replace(response, request=sent_over_http(call))
 
     async def close(self) -> None:
         """Close the connections."""

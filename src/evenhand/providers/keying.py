@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from evenhand.providers.header_secrets import is_telling
+from evenhand.io.shown_call import is_telling
 
 
 def placeholders(env: Mapping[str, str]) -> dict[str, str]:

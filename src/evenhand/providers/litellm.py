@@ -17,6 +17,7 @@ from msgspec import Meta
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.http import retry_after_ms, status_class
 from evenhand.io.images import Images
+from evenhand.io.shown_call import sent_to_library
 from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.provider import PROVIDERS, Keyer, Provider, ProviderContext, Session
 from evenhand.providers.blocks import count
@@ -157,6 +158,15 @@ class LiteLLMSession:
             raise ProviderError("a model needs a prompt, and the case has none", ErrorClass.PROVIDER_REQUEST)
         library = await self._library()
         asked = self._provider.encode(self._images.filled(request))
+        sent = sent_to_library(self._provider.encode(self._images.named(request)))
+        try:
+            response = await self._answer(library, asked)
+        except ProviderError as error:
+            error.request = sent
+            raise
+        return msgspec.structs.replace(response, request=sent)
+
+    async def _answer(self, library: Any, asked: dict[str, Any]) -> Response:
         try:
             async with asyncio.timeout(self._timeout_ms / 1_000):
                 answer = await library.acompletion(

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.images import Images
 from evenhand.io.process import STDOUT_LIMIT, Child, Command, ProcessFailed, exit_text
 from evenhand.io.protocol import answered_id, provider_document, read_reply_document, written
 from evenhand.io.reply import Reply, response_from_reply
+from evenhand.io.shown_call import sent_to_program
 from evenhand.model.exchange import Request, Response
 from evenhand.text.excerpt import quoted
 
@@ -30,9 +33,17 @@ class PersistentSession:
     """One warm child and the turn-taking for it."""
 
     def __init__(
-        self, command: Command, timeout_ms: float, images: Images, *, line_limit: int = STDOUT_LIMIT
+        self,
+        command: Command,
+        timeout_ms: float,
+        images: Images,
+        *,
+        line_limit: int = STDOUT_LIMIT,
+        variables: tuple[str, ...] = (),
     ) -> None:
+        """`variables` are the names of those that the suite gives the program."""
         self._command = command
+        self._variables = variables
         self._timeout_ms = timeout_ms
         self._images = images
         self._line_limit = line_limit
@@ -45,16 +56,27 @@ class PersistentSession:
         """Put the question when its turn comes and read the answer. Raises `ProviderError`."""
         request = self._images.filled(request)
         async with self._turn:
+            document = provider_document(request, id=self._questions + 1)
+            sent = sent_to_program(self._command, self._variables, document)
             try:
-                reply = await self._ask(request)
-            except ProcessFailed as failed:
-                await self._discard()
-                raise self._failure(failed.message, failed.stderr, retriable=failed.retriable) from None
-            except BaseException:
-                await self._discard()
+                reply = await self._asked(document)
+                # Whatever is wrong with the fields of an answer to this question, the child may stay.
+                response = response_from_reply(reply)
+            except ProviderError as error:
+                error.request = sent
                 raise
-        # Whatever is wrong with the answer from here on, it is the answer to this question: the child may stay.
-        return response_from_reply(reply)
+        return msgspec.structs.replace(response, request=sent)
+
+    async def _asked(self, document: bytes) -> Reply:
+        """The reply to a question; where none came, the child is gone. Raises `ProviderError`."""
+        try:
+            return await self._ask(document)
+        except ProcessFailed as failed:
+            await self._discard()
+            raise self._failure(failed.message, failed.stderr, retriable=failed.retriable) from None
+        except BaseException:
+            await self._discard()
+            raise
 
     async def close(self) -> None:
         """End the child's input, give it a moment to end by itself, and make sure that it is gone."""
@@ -63,13 +85,13 @@ class PersistentSession:
             await self._child.ended(within_s=CLOSE_GRACE_S)
             await self._discard()
 
-    async def _ask(self, request: Request) -> Reply:
+    async def _ask(self, document: bytes) -> Reply:
         child = await self._ready_child()
         self._questions += 1
         number = self._questions
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
-                child.send(provider_document(request, id=number) + b"\n")
+                child.send(document + b"\n")
                 line = await child.read_line()
         except TimeoutError:
             message = (

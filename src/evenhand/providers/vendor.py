@@ -26,6 +26,7 @@ from evenhand.io.images import Images
 from evenhand.io.protocol import encoded
 from evenhand.io.quota_headers import quotas_in
 from evenhand.io.reply import in_words
+from evenhand.io.shown_call import failed_call, sent_over_http
 from evenhand.model.confinement import Confinement
 from evenhand.model.exchange import Json, Request, Response, Usage
 from evenhand.model.provider import Keyer, Provider, ProviderContext, Session
@@ -319,12 +320,17 @@ class VendorSession:
         raise turned_away or ProviderError("no key", ErrorClass.PROVIDER_AUTH)
 
     async def _exchanged(self, request: Request, access: Access) -> Response:
-        call = self._provider.encode(request, access)
-        reply = await self._client.send(call.carrying(request.traceparent), timeout_ms=self._timeout_ms)
-        if len(self._keys) == 1:  # what is left of one key says nothing of the others
-            for quota in quotas_in(reply.headers, time.time()):
-                self._tell_quota(quota)
-        return self._provider.decode(reply, request)
+        call = self._provider.encode(request, access).carrying(request.traceparent)
+        reply = None
+        try:
+            reply = await self._client.send(call, timeout_ms=self._timeout_ms)
+            if len(self._keys) == 1:  # what is left of one key says nothing of the others
+                for quota in quotas_in(reply.headers, time.time()):
+                    self._tell_quota(quota)
+            response = self._provider.decode(reply, request)
+        except ProviderError as error:
+            raise failed_call(error, call, reply)  # noqa: B904  (the same error)
+        return msgspec.structs.replace(response, request=sent_over_http(call))
 
     async def close(self) -> None:
         """Close the connections."""

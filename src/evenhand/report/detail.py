@@ -8,7 +8,9 @@ from typing import TextIO
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.changed_case import shortened, text_of
+from evenhand.report.console import beside_console, console_of
 from evenhand.report.encode import json_line
+from evenhand.report.exchanged import exchanged, fields_text
 from evenhand.report.figures import MAX_NAMED, dollars, duration, plain_score
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label, output_text, prompt_text
@@ -44,10 +46,15 @@ def render(
         if number:
             screen.rule()
         _head(screen, case, repeated=is_repeated(run))
-        for label, text in _texts(case):
-            screen.body(label, text)
-            screen.blank()
+        _bodies(screen, _texts(case))
         _since(screen, case, past(case))
+        _bodies(screen, exchanged(case, page.kept_question))
+
+
+def _bodies(screen: Screen, texts: Iterable[tuple[str, str]]) -> None:
+    for label, text in texts:
+        screen.body(label, text)
+        screen.blank()
 
 
 def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | None) -> None:
@@ -56,7 +63,9 @@ def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | No
     run_id, result = before
     was = f"{result.status}{'' if result.score is None else f', score {result.score:g}'} in run {run_id}"
     old, new = text_of(result), text_of(case)
-    if old == new:
+    if result.output is None:
+        screen.body("before", f"{was}: {result.error}" if result.error else was)
+    elif old == new:
         screen.body("before", f"{was}, with the same output")
     else:
         screen.body(
@@ -147,15 +156,17 @@ def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:
         yield "trace", trace_tree(case.trace)
     for result in case.asserts:
         yield from _evidence(result)
-    if case.error_details is not None:
-        yield "error details", _plain(case.error_details)
-    if case.raw is not None:
-        yield "raw answer", _plain(case.raw)
+    if console := console_of(case.error_details):
+        yield "console of the transform", console
+    if (details := beside_console(case.error_details)) is not None:
+        yield "error details", fields_text(details)
 
 
 def _evidence(result: AssertResult) -> Iterator[tuple[str, str]]:
-    if result.details is not None:
-        yield f"details of {kind_label(result)}", _plain(result.details)
+    if console := console_of(result.details):
+        yield f"console of {kind_label(result)}", console
+    if (details := beside_console(result.details)) is not None:
+        yield f"details of {kind_label(result)}", _plain(details)
     for member in (shown(part) for part in result.parts):
         for label, text in _evidence(member):
             yield f"{label} in {kind_label(result)}", text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Protocol, TextIO
 
 import msgspec
 
+from evenhand.model.exchange import Json
 from evenhand.model.result import CaseResult, CaseStatus, Run
 
 
@@ -17,6 +18,10 @@ class Cases(Protocol):
     def __call__(self, *, statuses: Collection[CaseStatus] | None = None) -> Iterator[CaseResult]:
         """The results in the run's order; with `statuses` only those that ended so."""
         ...
+
+
+def _no_question(_: str) -> Json:
+    return None
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +34,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Where the run is kept, as text to show."""
     view_command: str = "evenhand view"
     """The command that shows this run again; options can be added at its end."""
+    kept_question: Callable[[str], Json] = _no_question
+    """What the kept answer under a key answers, None where it is not kept any more."""
 
 
 PLAIN_PAGE = Page()

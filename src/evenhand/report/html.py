@@ -18,7 +18,9 @@ from typing import TextIO
 
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
+from evenhand.report.console import consoles
 from evenhand.report.encode import json_line
+from evenhand.report.exchanged import exchanged, fields_text
 from evenhand.report.figures import (
     counted,
     dollars,
@@ -54,7 +56,7 @@ def render(run: Run, cases: Cases, out: TextIO, page: Page = PLAIN_PAGE) -> None
     out.write(_FILTERS)
     shown = 0
     for case in itertools.islice(_ordered(cases), MAX_CASES):
-        out.write(_case(case, repeated=is_repeated(run)))
+        out.write(_case(case, page, repeated=is_repeated(run)))
         shown += 1
     left = run.summary.total - shown
     if left > 0:
@@ -114,7 +116,8 @@ def _ordered(cases: Cases) -> Iterator[CaseResult]:
     yield from cases(statuses=[status for status in CaseStatus if status not in NOT_PASSING])
 
 
-def _case(case: CaseResult, *, repeated: bool) -> str:
+def _case(case: CaseResult, page: Page, *, repeated: bool) -> str:
+    texts = itertools.chain(_texts(case), exchanged(case, page.kept_question))
     figures = [f"score {case.score:.3g}" if case.score is not None else ""]
     figures.append(duration(case.latency_ms) if case.latency_ms is not None else "")
     figures.append(dollars(case.cost_usd) if case.cost_usd is not None else "")
@@ -124,7 +127,7 @@ def _case(case: CaseResult, *, repeated: bool) -> str:
         f'<span class="dim">{as_text(asked_with(case.cell, repeated=repeated))}</span>'
         f'<span class="why">{as_text(_why(case))}</span></summary>\n'
         f'<p class="dim">{" · ".join(filter(None, [*figures, as_text(case.location or "")]))}</p>\n'
-        f"{_assertions(case)}{''.join(_block(name, text) for name, text in _texts(case))}</details>\n"
+        f"{_assertions(case)}{''.join(_block(name, text) for name, text in texts)}</details>\n"
     )
 
 
@@ -158,7 +161,8 @@ def _texts(case: CaseResult) -> Iterator[tuple[str, str]]:
     yield "output", output_text(case) if case.output is not None else ""
     yield "reasoning", case.reasoning or ""
     yield "tool calls", "\n".join(f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls)
-    yield "error details", "" if case.error_details is None else json_line(case.error_details)
+    yield from consoles(case.asserts[:MAX_ASSERTIONS], max_members=MAX_ASSERTIONS)
+    yield "error details", "" if case.error_details is None else fields_text(case.error_details)
 
 
 def _block(name: str, text: str) -> str:
@@ -166,7 +170,7 @@ def _block(name: str, text: str) -> str:
         return ""
     cut = len(text) - MAX_TEXT
     more = f"<p>{cut:,} more characters are not on this page</p>\n" if cut > 0 else ""
-    return f'<h2>{name}</h2>\n<pre tabindex="0">{_lines(text)}</pre>\n{more}'
+    return f'<h2>{as_text(name)}</h2>\n<pre tabindex="0">{_lines(text)}</pre>\n{more}'
 
 
 def as_text(text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evenhand.errors import StoreError
@@ -34,6 +35,30 @@ def state_directory(suite_directory: Path, environ: Mapping[str, str]) -> Path:
         if _is_there(folder / ".git"):
             return folder / FOLDER_NAME
     return start / FOLDER_NAME
+
+
+def refuse_planted_links(state: Path, environ: Mapping[str, str]) -> None:
+    """Raise `StoreError` where a state folder that came with a suite leads elsewhere by symbolic links.
+
+    Files are written there, under names that whoever made the suite knows. A folder that a person names is theirs.
+    """
+    if environ.get(HOME_VARIABLE, "").strip():
+        return
+    link = next(_links(state), None)
+    if link is not None:
+        raise StoreError(
+            f"a suite in a sandbox may not lead its state elsewhere, found the symbolic link {str(link)!r}; delete "
+            f"{str(state)!r}, or name a state folder of your own in `{HOME_VARIABLE}`",
+            state,
+        )
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    if folder.is_symlink():
+        yield folder
+        return
+    for above, folders, files in os.walk(folder):
+        yield from (path for name in (*folders, *files) if (path := Path(above, name)).is_symlink())
 
 
 def _expanded(path: Path) -> Path:

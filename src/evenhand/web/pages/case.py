@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from evenhand.cache.inspecting import kept_question
 from evenhand.model.result import AssertResult, CaseResult, Run
+from evenhand.report.console import beside_console, console_of
 from evenhand.report.encode import json_line
+from evenhand.report.exchanged import exchanged, fields_text, indented
 from evenhand.report.labels import kind_label, output_text, prompt_text
 from evenhand.report.trace_tree import trace_tree
 from evenhand.store.verdicts import HumanVerdict, verdicts_on
@@ -58,6 +62,8 @@ class AssertionView(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     error_class: str | None = None
     details: str = ""
+    console: str = ""
+    """What its script printed."""
     parts: tuple[AssertionView, ...] = ()
 
 
@@ -68,6 +74,8 @@ class CasePage(msgspec.Struct, frozen=True, kw_only=True):
     result: CaseResult
     assertions: tuple[AssertionView, ...]
     assertions_left_out: int
+    kept_question: Any
+    """What was keyed for the answer, where it is a kept one and this run sent nothing for it."""
     turns: tuple[Text, ...]
     """What was asked, by role."""
     texts: tuple[Text, ...]
@@ -93,6 +101,7 @@ class CasePage(msgspec.Struct, frozen=True, kw_only=True):
 def case_page(site: Site, run: Run, case: CaseResult, query: CaseQuery, against: str) -> CasePage:
     """The page of a case. `against` is a run whose output of the same case is compared with, empty for none."""
     store, index = site.store, site.index
+    kept = functools.cache(functools.partial(kept_question, site.kept_answers))
     before, behind = neighbours(index, run.run_id, query, case.case_key)
     verdicts = verdicts_on(site.state, case.case_key)
     digest = output_digest(case)
@@ -104,8 +113,9 @@ def case_page(site: Site, run: Run, case: CaseResult, query: CaseQuery, against:
         result=case,
         assertions=tuple(map(_assertion, ordered[:MAX_ASSERTIONS])),
         assertions_left_out=max(0, len(ordered) - MAX_ASSERTIONS),
+        kept_question=kept(case.cache_key) if case.cache_key and case.request is None else None,
         turns=tuple(_turns(case)),
-        texts=tuple(_text(name, text) for name, text in _texts(case, output) if text),
+        texts=tuple(_text(name, text) for name, text in _texts(case, output, kept) if text),
         trace=() if case.trace is None else waterfall(case.trace),
         tree=json_tree(case.output if not isinstance(case.output, str) else _as_json(output)),
         markdown=markdown(output) if isinstance(case.output, str) else "",
@@ -134,11 +144,12 @@ def _assertion(result: AssertResult) -> AssertionView:
         score=result.score,
         weight=result.weight,
         reason=result.reason,
-        criteria=_plain(plain(result.criteria)),
+        criteria=_laid_out(plain(result.criteria)),
         metric=result.metric,
         cost_usd=result.cost_usd,
         error_class=result.error_class,
-        details=_plain(result.details),
+        details=_laid_out(beside_console(result.details)),
+        console=console_of(result.details),
         parts=_parts(result.parts, MAX_PART_DEPTH),
     )
 
@@ -164,7 +175,9 @@ def _part(part: Mapping[str, Any], depth: int) -> AssertionView:
         status=status,
         score=score if isinstance(score, (int, float)) else None,
         reason=str(part.get("reason") or ""),
-        criteria=_plain(criteria),
+        criteria=_laid_out(criteria),
+        details=_laid_out(beside_console(part.get("details"))),
+        console=console_of(part.get("details")),
         parts=_parts(part.get("parts") or part.get("componentResults"), depth - 1),
     )
 
@@ -191,21 +204,28 @@ def _turn_texts(turn: dict[str, Any]) -> Iterator[str]:
         yield _plain(call)
 
 
-def _texts(case: CaseResult, output: str) -> Iterator[tuple[str, str]]:
+def _texts(case: CaseResult, output: str, kept: Callable[[str], Any]) -> Iterator[tuple[str, str]]:
     yield "output", output
     yield "reasoning", case.reasoning or ""
     yield "trace", "" if case.trace is None else trace_tree(case.trace)
     calls = [f"{call.name} {json_line(call.arguments)}" for call in case.tool_calls]
     yield "tool calls", "\n".join(calls)
     yield "variables", "\n".join(f"{name}: {_plain(value)}" for name, value in case.vars.items())
-    yield "error details", _plain(case.error_details)
-    yield "raw request", _plain(case.request)
-    yield "raw answer", _plain(case.raw)
-    yield "metadata", _plain(case.metadata)
+    yield "console of the transform", console_of(case.error_details)
+    yield (
+        "error details",
+        "" if (details := beside_console(case.error_details)) is None else fields_text(details),
+    )
+    yield "metadata", _laid_out(case.metadata)
+    yield from exchanged(case, kept)
 
 
 def _text(name: str, text: str) -> Text:
     return Text(name=name, text=text[:MAX_SHOWN], cut=max(0, len(text) - MAX_SHOWN))
+
+
+def _laid_out(value: object) -> str:
+    return "" if value is None else indented(value)
 
 
 def _plain(value: object) -> str:
