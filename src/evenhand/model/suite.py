@@ -270,6 +270,12 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[object, ...] = ()
     """What keeps the functions that a caller handed over for as long as the suite lives."""
 
+    def __repr__(self) -> str:
+        return (
+            f"<Suite {self.name!r} in {self.path}: {len(self.cases)} cases, "
+            f"providers {[provider.id for provider in self.providers]}>"
+        )
+
     @property
     def directory(self) -> Path:
         """The folder of the suite's file."""

@@ -243,7 +243,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
     ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
     ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",
-    ErrorClass.INTERNAL: "a fault of evenhand itself: please report it with the message",
+    ErrorClass.INTERNAL: "a fault of evenhand itself, or of a plugin: please report it with the message",
     ErrorClass.GRADER_MISSING: "no grader is configured for this assertion: name one in the suite",
     ErrorClass.RENDER_FAILED: "a template does not render for this case: mend it or the case's vars",
     ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",

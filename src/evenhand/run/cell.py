@@ -12,6 +12,7 @@ import msgspec
 
 from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
+from evenhand.io.user_code import raised
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request, Response, SentCall
@@ -64,7 +65,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             message = f"the case took longer than {limit_ms:g} ms"
             error = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
         else:
-            error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
+            error = ClassifiedError(raised(failure), ErrorClass.INTERNAL)
     return _unanswered(cell, services, progress, error, started)
 
 

@@ -117,9 +117,24 @@
   addGlobal('clearTimeout', function clearTimeout(id) { dropTimer(id); });
   addGlobal('clearInterval', function clearInterval(id) { dropTimer(id); });
 
+  // The engine lets go of a target at once; elsewhere it stays, for as long as scripts run.
+  function keepTargets() {
+    const Checked = WeakRef;
+    addGlobal('WeakRef', class WeakRef {
+      #target;
+      constructor(target) {
+        new Checked(target);
+        this.#target = target;
+      }
+      deref() { return this.#target; }
+      get [Symbol.toStringTag]() { return 'WeakRef'; }
+    });
+  }
+
   if (extras) extras(world, lacks);
 
-  if (harden) harden(world);
+  if (harden) harden(world, lacks);
+  else keepTargets();
   const worldParent = getPrototypeOf(world);
   const worldSize = ownKeys(world).length;
   const known = new SetClass(ownKeys(world));
@@ -205,8 +220,8 @@
 
   function failed(error) {
     if (lacking) return 'L' + lacking;
-    if (error instanceof values.TooLarge) return 'B';
-    if (error instanceof values.Unfit) return answer('U', stringify(error.message));
+    if (values.TooLarge.is(error)) return 'B';
+    if (values.Unfit.is(error)) return answer('U', stringify(error.message));
     return answer('T', values.thrown(error));
   }
 
