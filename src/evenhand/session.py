@@ -29,12 +29,13 @@ from evenhand.model.result import (
     RunStatus,
     Spending,
     Summary,
+    Terms,
 )
 from evenhand.model.suite import Suite
 from evenhand.run.budget import Budget
 from evenhand.run.known import KeptAnswers
 from evenhand.run.local import LocalExecutor
-from evenhand.run.options import RunOptions, check_options, with_overrides
+from evenhand.run.options import RunOptions, check_options, resumed_options, terms_of, with_overrides
 from evenhand.run.plan import NOTHING_KNOWN, Known, Plan, known_of
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
@@ -76,8 +77,10 @@ def plan_run(suite: Suite, options: RunOptions, *, store: RunStore) -> Plan:
     Raises `SuiteError` where a selected case lacks a grader, `UsageError` for options that cannot be met.
     """
     check_options(options)
+    resumed = _run_to_resume(suite, options, store)
+    options = options if resumed is None else resumed_options(options, resumed)
     suite = with_overrides(suite, options)
-    plan = _plan(suite, options, store, _run_to_resume(suite, options, store))
+    plan = _plan(suite, options, store, resumed)
     missing = missing_graders(plan)
     if missing:
         raise SuiteError(missing)
@@ -99,9 +102,10 @@ async def execute_run(
     cannot be kept.
     """
     check_options(options)
-    suite = with_overrides(suite, options)
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
+    options = options if resumed is None else resumed_options(options, resumed)
+    suite = with_overrides(suite, options)
     plan = _plan(suite, options, store, resumed)
     against = _against(suite, options, store, resumed)
     total = plan.total()
@@ -109,7 +113,7 @@ async def execute_run(
     cache = _cache(suite, options, store, redactor)
     idle = total == 0 or options.cache_only or not plan.calls_providers
     async with _surroundings(suite, idle=idle) as traces:
-        run = resumed or _new_run(suite, plan, total, against)
+        run = resumed or _new_run(suite, plan, total, against, terms_of(options, suite))
         budget = _budget(suite, cache, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
         writer = reopened or store.begin(run, redactor=redactor)
@@ -383,7 +387,7 @@ def _is_sandboxed(suite: Suite) -> bool:
     return suite.confinement is not None and suite.confinement.is_sandbox
 
 
-def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
+def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None, terms: Terms) -> Run:
     return Run(
         run_id=new_run_id(),
         project=suite.project,
@@ -396,6 +400,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=None if _is_sandboxed(suite) else git_state(suite.directory),
         filters=plan.filters,
+        terms=terms,
         repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
