@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -19,7 +19,6 @@ from evenhand.compare.against import Against, baseline_is_missing, find_baseline
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
-from evenhand.model.caching import StoreEmptyOutputs
 from evenhand.model.provider import Session
 from evenhand.model.result import (
     NOT_PASSING,
@@ -30,17 +29,18 @@ from evenhand.model.result import (
     RunStatus,
     Spending,
     Summary,
+    Terms,
 )
-from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
+from evenhand.model.suite import Suite
 from evenhand.run.budget import Budget
 from evenhand.run.known import KeptAnswers
 from evenhand.run.local import LocalExecutor
+from evenhand.run.options import RunOptions, check_options, resumed_options, terms_of, with_overrides
 from evenhand.run.plan import NOTHING_KNOWN, Known, Plan, known_of
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.selection import selecting
 from evenhand.run.services import Services
-from evenhand.scripts.safe_mode import is_asked_for as safe_mode_asked_for
 from evenhand.store.calibrations import corrected, stored_calibrations
 from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
@@ -51,56 +51,8 @@ from evenhand.version import __version__
 if TYPE_CHECKING:
     from evenhand.traces.collector import Collector
 
-Meta = msgspec.Meta
-
 BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller may ask of a run beside what the suite says."""
-
-    tags: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    failed: bool = False
-    """Only the failed and errored cells of the suite's last run."""
-    max_failures: Annotated[int, Meta(ge=1)] | None = None
-    """End the run after so many failed or errored cells."""
-    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
-    """End the run before it costs more, graders included."""
-    safe_mode: bool = False
-    """Reject inline code, as the suite's `runner.safe_mode` and the environment may do too."""
-    allow_empty: bool = False
-    allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
-    """How often every question is asked, whatever the suite says."""
-    concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
-    retries: Annotated[int, Meta(ge=0)] | None = None
-    timeout_ms: Annotated[float, Meta(gt=0)] | None = None
-    no_fallback: bool = False
-    """Ask nobody else where a provider fails or refuses."""
-    fallback_on_empty_reason: tuple[str, ...] | None = None
-    """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
-    no_cache: bool = False
-    """Put every question anew, and keep no answer."""
-    cache_only: bool = False
-    """Use kept answers alone: nothing is called, and an answer that is not kept is a `cache_miss`."""
-    no_grader_cache: bool = False
-    """Ask graders anew, whatever the suite says."""
-    cache_dir: str | None = None
-    """Folder of the kept answers, instead of `EVENHAND_CACHE_DIR` or the one in the state folder."""
-    store_empty_outputs: StoreEmptyOutputs | None = None
-    """Which empty answers are kept, instead of what the suite says."""
-    resume: bool = False
-    """Finish the suite's latest unfinished run."""
-    resume_run: str | None = None
-    """Finish this run."""
-    rescore: str | None = None
-    """Judge the stored answers of this run again, by the suite as it is now, instead of asking for new ones."""
-    against: str | None = None
-    """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
 
 class Observer(Protocol):
@@ -124,9 +76,11 @@ def plan_run(suite: Suite, options: RunOptions, *, store: RunStore) -> Plan:
 
     Raises `SuiteError` where a selected case lacks a grader, `UsageError` for options that cannot be met.
     """
-    _check_options(options)
-    suite = _with_overrides(suite, options)
-    plan = _plan(suite, options, store, _run_to_resume(suite, options, store))
+    check_options(options)
+    resumed = _run_to_resume(suite, options, store)
+    options = options if resumed is None else resumed_options(options, resumed)
+    suite = with_overrides(suite, options)
+    plan = _plan(suite, options, store, resumed)
     missing = missing_graders(plan)
     if missing:
         raise SuiteError(missing)
@@ -147,10 +101,11 @@ async def execute_run(
     cannot be met, `ServerError` where a server of the suite does not come up, and `StoreError` where results
     cannot be kept.
     """
-    _check_options(options)
-    suite = _with_overrides(suite, options)
+    check_options(options)
     fold = SummaryFold()
     resumed = _run_to_resume(suite, options, store)
+    options = options if resumed is None else resumed_options(options, resumed)
+    suite = with_overrides(suite, options)
     plan = _plan(suite, options, store, resumed)
     against = _against(suite, options, store, resumed)
     total = plan.total()
@@ -158,7 +113,7 @@ async def execute_run(
     cache = _cache(suite, options, store, redactor)
     idle = total == 0 or options.cache_only or not plan.calls_providers
     async with _surroundings(suite, idle=idle) as traces:
-        run = resumed or _new_run(suite, plan, total, against)
+        run = resumed or _new_run(suite, plan, total, against, terms_of(options, suite))
         budget = _budget(suite, cache, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
         writer = reopened or store.begin(run, redactor=redactor)
@@ -344,49 +299,6 @@ def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
     return stores.exceptions[0] if stores else group.exceptions[0]
 
 
-def _check_options(options: RunOptions) -> None:
-    """Hold the options to their types and bounds, which a constructor does not. Raises `UsageError`."""
-    if options.cache_only and (options.no_cache or options.no_grader_cache):
-        other = "no cache" if options.no_cache else "no grader cache"
-        raise UsageError(f"cache only: contradicts `{other}`; give one of the two")
-    for field in msgspec.structs.fields(RunOptions):
-        value = getattr(options, field.name)
-        try:
-            msgspec.convert(value, field.type)
-        except msgspec.ValidationError as error:
-            expected = str(error).split(" - at ")[0].split(", got ")[0].replace("Expected", "expected")
-            raise UsageError(f"{field.name.replace('_', ' ')}: {expected}, found {value!r}") from None
-
-
-def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
-    """The suite with the options that a caller set over the suite's own."""
-    changed: dict[str, Any] = {
-        name: value
-        for name, value in (
-            ("concurrency", options.concurrency),
-            ("timeout_ms", options.timeout_ms),
-            ("max_cost_usd", options.max_cost_usd),
-            ("fallback_on_empty_reason", options.fallback_on_empty_reason),
-        )
-        if value is not None
-    }
-    if options.no_fallback or options.cache_only:
-        changed["fallback"] = False
-    runner = msgspec.structs.replace(suite.runner, **changed)
-    if options.safe_mode or safe_mode_asked_for(os.environ):
-        runner = msgspec.structs.replace(runner, safe_mode=True)
-    if options.retries is not None:
-        runner = msgspec.structs.replace(
-            runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)
-        )
-    cache = suite.cache
-    if options.no_grader_cache:
-        cache = msgspec.structs.replace(cache, grader=False)
-    if options.store_empty_outputs is not None:
-        cache = msgspec.structs.replace(cache, store_empty_outputs=options.store_empty_outputs)
-    return msgspec.structs.replace(suite, runner=runner, cache=cache)
-
-
 def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | None:
     """The unfinished run that the options name, or None where a new one is asked for.
 
@@ -475,7 +387,7 @@ def _is_sandboxed(suite: Suite) -> bool:
     return suite.confinement is not None and suite.confinement.is_sandbox
 
 
-def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
+def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None, terms: Terms) -> Run:
     return Run(
         run_id=new_run_id(),
         project=suite.project,
@@ -488,6 +400,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=None if _is_sandboxed(suite) else git_state(suite.directory),
         filters=plan.filters,
+        terms=terms,
         repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,
