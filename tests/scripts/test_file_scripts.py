@@ -190,5 +190,5 @@ def test_a_python_function_may_take_the_output_alone(tmp_path: Path) -> None:
 def test_a_function_that_forgets_to_return_is_told_so(tmp_path: Path) -> None:
     silent = written(tmp_path, "silent.py", "def check(output, context):\n    output.startswith('Hello')\n")
     (outcome,) = outcomes_of(tmp_path, silent, kind="python")
-    assert "the script returned null" in outcome.reason
-    assert "behind `return`" in outcome.reason
+    assert "the script returned None" in outcome.reason
+    assert "needs an explicit `return`" in outcome.reason

@@ -158,12 +158,13 @@ async def _answered(
         if found.provider is not provider:
             progress.answered_by = found.provider.id
         return found.response, found.provider
+    line, cache = services.line(provider.id), services.cache
     response = await answer(
-        services.line(provider.id),
+        line,
         request,
         services,
         timeout_ms=timeout_ms,
-        fresh=services.cache is not None and needs_fresh_call(case),
+        fresh=cache is not None and (line.keyer is not None or cache.only) and needs_fresh_call(case),
         case_salt=case.cache_salt,
     )
     return response, provider

@@ -9,6 +9,7 @@ import msgspec
 
 from evenhand.errors import UsageError
 from evenhand.model.caching import StoreEmptyOutputs
+from evenhand.model.result import Run, Terms
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.scripts.safe_mode import is_asked_for as safe_mode_asked_for
 
@@ -96,6 +97,33 @@ def check_options(options: RunOptions) -> None:
             for name, words in _TYPES.items():
                 expected = expected.replace(f"`{name}`", words)
             raise UsageError(f"{field.name.replace('_', ' ')}: {expected}, found {value!r}") from None
+
+
+def terms_of(options: RunOptions, suite: Suite) -> Terms:
+    """What a run with these options, of a suite with them over its own, keeps to when it is resumed."""
+    terms = {name: getattr(options, name) for name in Terms.__struct_fields__}
+    return Terms(**{**terms, "safe_mode": suite.runner.safe_mode})
+
+
+def resumed_options(options: RunOptions, run: Run) -> RunOptions:
+    """The options with those that the run was begun with.
+
+    Raises `UsageError` for a selection of other cells, or other ways to use kept answers, than the run was begun with.
+    """
+    other = [
+        name
+        for name in ("tags", "filters", "providers", "prompts", "repeat")
+        if getattr(options, name) and getattr(options, name) != getattr(run.filters, name)
+    ]
+    if other:
+        raise UsageError(
+            f"run {run.run_id} was begun with other {' and '.join(other)}, and one run has one selection; "
+            "leave them out to resume it, or start a new run"
+        )
+    kept = {name: getattr(run.terms, name) for name in Terms.__struct_fields__}
+    options = msgspec.structs.replace(options, **{name: value for name, value in kept.items() if value})
+    check_options(options)
+    return options
 
 
 def with_overrides(suite: Suite, options: RunOptions) -> Suite:
