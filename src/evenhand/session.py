@@ -24,7 +24,6 @@ from evenhand.model.provider import Session
 from evenhand.model.result import (
     NOT_PASSING,
     CaseResult,
-    CaseStatus,
     Filters,
     LimitHistory,
     Run,
@@ -34,8 +33,9 @@ from evenhand.model.result import (
 )
 from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
 from evenhand.run.budget import Budget
+from evenhand.run.known import KeptAnswers
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import NOTHING_KNOWN, Known, Plan
+from evenhand.run.plan import NOTHING_KNOWN, Known, Plan, known_of
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
 from evenhand.run.rescore import RescorePlan
 from evenhand.run.selection import selecting
@@ -159,7 +159,7 @@ async def execute_run(
     idle = total == 0 or options.cache_only or not plan.calls_providers
     async with _surroundings(suite, idle=idle) as traces:
         run = resumed or _new_run(suite, plan, total, against)
-        budget = _budget(suite, fold, store.results(run.run_id) if resumed else ())
+        budget = _budget(suite, cache, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
         writer = reopened or store.begin(run, redactor=redactor)
         if observer:
@@ -196,10 +196,13 @@ async def _surroundings(suite: Suite, *, idle: bool) -> AsyncIterator[Collector 
         yield traces
 
 
-def _budget(suite: Suite, fold: SummaryFold, before: Iterable[CaseResult]) -> Budget | None:
+def _budget(
+    suite: Suite, cache: AnswerCache | None, fold: SummaryFold, before: Iterable[CaseResult]
+) -> Budget | None:
     """The limit on the run's cost, None where there is none. What was learned before is folded in."""
     limit = suite.runner.max_cost_usd
-    budget = None if limit is None else Budget(limit, suite)
+    kept = None if cache is None else KeptAnswers(suite, cache).has_answer
+    budget = None if limit is None else Budget(limit, suite, kept)
     for result in before:
         fold.add(result)
         if budget is not None:
@@ -417,11 +420,8 @@ def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | Non
     if resumed is not None:
         failed_of = resumed.filters.failed_of
         only = store.failed_keys(failed_of) if failed_of else None
-        known = Known(
-            store.finished_keys(resumed.run_id),
-            store.keys(resumed.run_id, (CaseStatus.PASS, CaseStatus.XPASS)),
-            store.keys(resumed.run_id, (CaseStatus.FAIL, CaseStatus.XFAIL)),
-        )
+        results = store.results(resumed.run_id) if suite.has_repeats else ()
+        known = known_of(store.finished_keys(resumed.run_id), results)
         if resumed.origin is not None:
             return _rescore_plan(suite, store.find(resumed.origin), store, known)
         return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)

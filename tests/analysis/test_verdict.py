@@ -165,3 +165,10 @@ def test_delta_needs_the_case_in_one_run() -> None:
 def test_status_skipped_of_an_assertion_is_no_judgement() -> None:
     result = a_result(asserts=(an_assert(Status.SKIPPED),), unchecked=True)
     assert exit_code(summary_of(result)) is ExitCode.SUITE
+
+
+def test_what_was_judged_in_a_skipped_case_alone_is_not_enough() -> None:
+    unchecked = a_result(1, asserts=(), unchecked=True)
+    skipped = a_result(0, status=CaseStatus.SKIP)
+    assert exit_code(summary_of(skipped, unchecked)) is ExitCode.SUITE
+    assert exit_code(summary_of(skipped, unchecked), allow_unchecked=True) is ExitCode.OK

@@ -141,3 +141,14 @@ def test_a_wrong_repeat_is_found_at_load(evenhand, repeat: str) -> None:
     assert done.code == 2
     assert "evenhand.yaml:6" in done.err
     assert "repeat" in done.err
+
+
+def test_repeats_in_which_nothing_was_judged_decide_nothing_after_a_resume_either(evenhand) -> None:
+    write({"bare": "repeat: {until_decided: true, max: 12, alpha: 0.4}, expect_fail: true,"})
+    text = Path("evenhand.yaml").read_text(encoding="utf-8").replace("{type: equals, value: 'yes'}", "")
+    Path("evenhand.yaml").write_text(text, encoding="utf-8")
+    _, run = document(evenhand, "--max-failures", "5")
+    assert (run["status"], len(calls())) == ("stopped", 5)
+    _, run = document(evenhand, "--resume")
+    assert len(calls()) == 12
+    assert run["summary"]["repeats"]["undecided"] == 1

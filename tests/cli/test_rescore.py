@@ -288,3 +288,45 @@ def test_spans_that_were_received_are_judged_again(evenhand) -> None:
     assert code == 0
     assert [case["trace"] for case in document["cases"]] == [case["trace"] for case in before["cases"]]
     assert all(case["trace"]["spans"] for case in before["cases"])
+
+
+def test_what_repeats_have_shown_is_found_again(evenhand) -> None:
+    third = "  - {{id: three, vars: {{n: 3}}, repeat: {{until_decided: true, max: 20}}, assert: [{}]}}\n"
+    write(third=third.format(CHECK))
+    origin = run(evenhand)
+    _, again = rescored(evenhand)
+    assert again["summary"]["repeats"] == origin["summary"]["repeats"]
+    assert [c.get("decision") for c in again["cases"]] == [c.get("decision") for c in origin["cases"]]
+    write(third=third.format("{type: contains, value: nowhere}"))
+    _, again = rescored(evenhand, origin["run_id"])
+    assert (again["summary"]["total"], again["summary"]["repeats"]["failing"]) == (10, 1)
+
+
+PAID = """
+from evenhand import Response
+def answer(request):
+    return Response(output="42", cost_usd=0.25, empty_reason="refusal" if request.test.id == "two" else None)
+"""
+
+
+def write_with(runner: str) -> None:
+    write()
+    Path("app.py").write_text(PAID, encoding="utf-8")
+    text = Path("evenhand.yaml").read_text(encoding="utf-8")
+    Path("evenhand.yaml").write_text(f"{text}runner: {runner}\n", encoding="utf-8")
+
+
+def test_answers_are_not_paid_for_again(evenhand) -> None:
+    write_with("{}")
+    assert run(evenhand)["summary"]["cost_usd"] == 0.5
+    write_with("{max_cost_usd: 0.01}")
+    code, again = rescored(evenhand)
+    assert (code, again["status"]) == (0, "finished")
+    assert (again["summary"]["cost_usd"], again["summary"]["cache_savings_usd"]) == (None, 0.5)
+    assert again["spending"]["spent_usd"] == 0
+
+
+def test_reason_for_emptiness_that_the_provider_gave_beside_a_text_still_counts(evenhand) -> None:
+    write_with("{skip_on_empty_reason: [refusal]}")
+    assert [case["status"] for case in run(evenhand)["cases"]] == ["pass", "skip"]
+    assert [case["status"] for case in rescored(evenhand)[1]["cases"]] == ["pass", "skip"]

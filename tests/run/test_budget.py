@@ -11,17 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand import RunOptions, run_suite
 from evenhand.io.fake import FakeSession
 from evenhand.model.exchange import Request, Response, Usage
 from evenhand.model.provider import Session
-from evenhand.model.result import CaseResult, Spending
+from evenhand.model.result import CaseResult, CellKey, RunStatus, Spending
 from evenhand.model.suite import Case, Prompt, Suite
 from evenhand.run.budget import Budget, paid_usd
 from evenhand.run.local import LocalExecutor
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
 from support.assertions import built
+from support.crossed import chat
+from support.machinery import machinery
+from support.stored_results import a_result
 from support.suites import Silent, suite
+from support.written import load
 
 CHECK = (built({"type": "contains", "value": "x"}),)
 
@@ -135,3 +140,50 @@ def test_equal_costs_never_exceed_the_limit(tmp_path: Path) -> None:
         for max_usd in (0.05, 0.31, 1.0, 2.49):
             spending, _, _ = run(of(tmp_path, 60, Silent(id="one")), max_usd, [0.07] * 60, at_once=at_once)
             assert spending.spent_usd <= max(max_usd, 0.07)
+
+
+def test_a_run_that_ends_early_leaves_nobody_waiting_for_its_money(tmp_path: Path) -> None:
+    loaded = of(tmp_path, 100, Silent(id="one"))
+    costs = iter([0.1] + [0.0] * 100)
+    results: list[CaseResult] = []
+
+    async def answer(_: Request) -> Response:
+        await asyncio.sleep(0)
+        return Response(output="x", cost_usd=next(costs))
+
+    def consume(result: CaseResult) -> bool:
+        results.append(result)
+        return len(results) < 4
+
+    async def work() -> None:
+        budget = Budget(0.55, loaded)
+        sessions: dict[str, Session] = {"one": FakeSession(answer)}
+        async with Services(loaded, loaded.providers, sessions=sessions, budget=budget) as services:
+            await LocalExecutor(60).run(Plan(loaded), services, consume)
+
+    # Many workers wait for room. What those have set aside who find the run over must not keep the others waiting.
+    asyncio.run(asyncio.wait_for(work(), 60))
+    assert len(results) >= 4
+
+
+def test_kept_answers_tell_nothing_of_what_a_call_costs(tmp_path: Path) -> None:
+    kept = a_result(0, cell=CellKey(provider_id="one", test_id="kept"), cached=True, cost_usd=0.9)
+    loaded = of(tmp_path, 100, Silent(id="one"))
+    spending, results, _ = run(loaded, 1.0, [0.9] * 100, at_once=50, before=[kept])
+    assert (len(results), spending.spent_usd) == (1, 0.9)
+
+
+def test_answers_that_are_kept_need_no_room_in_the_budget(tmp_path: Path) -> None:
+    tests = [
+        {"id": word, "vars": {"q": f"[say {word}]"}, "assert": [{"type": "contains", "value": word}]}
+        for word in ("red", "green", "blue")
+    ]
+    with machinery() as seen:
+        fragment = {"providers": [chat("model", seen.url)], "prompts": [{"id": "ask", "template": "{{ q }}"}]}
+        loaded = load(tmp_path, {**fragment, "tests": tests})
+        first = run_suite(loaded).run
+        again = run_suite(loaded, RunOptions(max_cost_usd=0.000001)).run
+        assert seen.total == 3
+    assert (first.status, again.status) == (RunStatus.FINISHED, RunStatus.FINISHED)
+    assert again.spending is not None
+    assert (again.spending.spent_usd, again.spending.is_reached) == (0, False)

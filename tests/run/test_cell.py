@@ -13,7 +13,9 @@ import pytest
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.fake import FakeClock, FakeSession
 from evenhand.model.assertion import Assertion
+from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Response, SentCall
+from evenhand.model.outcome import Outcome, Status
 from evenhand.model.provider import ProviderContext, Session
 from evenhand.model.result import CaseResult
 from evenhand.model.suite import Case, Prompt, Retries, Runner
@@ -287,6 +289,52 @@ def test_session_that_fails_to_close_does_not_keep_the_others_open(tmp_path: Pat
         asyncio.run(work())
     assert sessions["one"].closed
     assert sessions["three"].closed
+
+
+def test_case_whose_time_ends_while_it_is_judged_keeps_its_answer_and_what_was_paid(tmp_path: Path) -> None:
+    async def grade(assertion: Assertion, evidence: Evidence) -> Outcome:
+        assert isinstance(assertion, Graded)
+        if assertion.position == 1:
+            await asyncio.Event().wait()
+        return Outcome(status=Status.PASS, score=1.0, cost_usd=0.2)
+
+    case = Case(id="t", assertions=(Graded(position=0), Graded(position=1)))
+    session = FakeSession([Response(output="x", cost_usd=0.5)])
+    result = run_one(tmp_path, case, session, runner=Runner(case_timeout_ms=100), grade=grade)
+    assert (result.status, result.error_class) == ("error", "provider_timeout")
+    assert (result.output, result.cost_usd, result.attempts) == ("x", 0.5, 1)
+    assert [(item.kind, item.cost_usd) for item in result.asserts] == [("stand-in", 0.2)]
+
+
+PASSED = Outcome(status=Status.PASS, score=1.0)
+UNUSABLE = Outcome(status=Status.ERROR, error_class=ErrorClass.GRADER_FAILED)
+
+
+@pytest.mark.parametrize(
+    ("second", "kept", "cost_usd", "cached"),
+    [
+        (PASSED, (True, True), 0.75, True),
+        (PASSED, (True, False), 0.5, False),
+        (PASSED, (False, True), 0.25, False),
+        (PASSED, (False, False), 0.75, False),
+        (UNUSABLE, (True, False), 0.5, False),
+    ],
+)
+def test_cost_of_a_group_is_what_was_paid_for_its_members(
+    tmp_path: Path, second: Outcome, kept: tuple[bool, bool], cost_usd: float, cached: bool
+) -> None:
+    found = iter(
+        msgspec.structs.replace(outcome, cost_usd=cost, cached=is_kept)
+        for outcome, cost, is_kept in zip((PASSED, second), (0.25, 0.5), kept, strict=True)
+    )
+
+    async def grade(assertion: Assertion, evidence: Evidence) -> Outcome:
+        return next(found)
+
+    members = [{"type": "similar", "value": word} for word in "ab"]
+    case = Case(id="t", assertions=(built({"type": "all-of", "assert": members}),))
+    (item,) = run_one(tmp_path, case, FakeSession(["x"]), grade=grade).asserts
+    assert (item.cost_usd, item.cached) == (cost_usd, cached)
 
 
 SENT = SentCall(method="POST", url="http://host/ask", body="hello")

@@ -17,6 +17,8 @@ from evenhand.providers.openai import OpenAI
 from evenhand.run.estimate import ANSWER_TOKENS, Estimate, estimate
 from evenhand.run.plan import Cell, Plan
 from evenhand.session import RunOptions
+from support.crossed import chat
+from support.machinery import machinery
 from support.written import load
 
 MODEL = {"id": "sut", "type": "openai", "model": "gpt-5-mini"}
@@ -112,3 +114,13 @@ def test_answers_that_an_earlier_run_kept_are_known(tmp_path: Path) -> None:
     assert (row.calls, row.known) == (1, 2)
     (row,) = estimate_run(suite, RunOptions(no_cache=True)).calls
     assert (row.calls, row.known) == (3, 0)
+
+
+def test_answers_of_a_twin_at_another_address_are_not_taken_for_known(tmp_path: Path) -> None:
+    with machinery() as one, machinery() as two:
+        twins = [chat(name, seen.url, model="same") for name, seen in (("one", one), ("two", two))]
+        check = {"type": "contains", "value": "blue"}
+        tests = [{"id": "c", "vars": {"q": "[say blue]"}, "assert": [check]}]
+        suite = load(tmp_path, document(providers=twins, tests=tests))
+        run_suite(suite, RunOptions(providers=("one",)))
+    assert [(row.calls, row.known) for row in estimate_run(suite).calls] == [(0, 1), (1, 0)]

@@ -179,3 +179,25 @@ def test_a_run_that_only_fallbacks_answered_is_no_verdict_on_its_providers(tmp_p
             fold.add(result)
         codes.append(exit_code(fold.summary()))
     assert codes == [2, 2, 0]
+
+
+def test_refused_answer_that_was_paid_stays_on_the_bill_where_the_time_ends_at_the_fallback(
+    tmp_path: Path,
+) -> None:
+    async def hangs(_: object) -> Response:
+        await asyncio.Event().wait()
+        return GOOD
+
+    runner = Runner(retries=Retries(max=0), case_timeout_ms=100)
+    loaded = chained(tmp_path, runner=runner)
+    sessions: dict[str, Session] = {"one": FakeSession([REFUSED]), "two": FakeSession(hangs)}
+
+    async def work() -> CaseResult:
+        async with Services(loaded, loaded.providers, sessions=sessions) as services:
+            return await run_cell(next(Plan(loaded).cells()), services)
+
+    result = asyncio.run(work())
+    assert (result.status, result.error_class) == ("error", "provider_timeout")
+    assert [(a.provider_id, a.empty_reason, a.cost_usd) for a in result.fallback_attempts] == [
+        ("one", "refusal", 0.25)
+    ]

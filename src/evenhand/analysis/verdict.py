@@ -34,7 +34,7 @@ def exit_code(
     """The exit code of a run that reached its end; the first rule that applies decides.
 
     Machinery that broke anywhere is 3: the run is no evidence. What its author must mend is 2: a suite fault, a
-    baseline that was asked for and not found, nothing to run, every case skipped, no assertion judged, every judged
+    baseline that was asked for and not found, nothing to run, every case skipped, no case judged, every judged
     case answered by a fallback. A judged case that is wrong, an `xpass` or a regression is 1.
     With a gate that had something to look at, its verdict stands for the single cases that are wrong: 1 where it
     regressed, 2 where it has not enough evidence.
@@ -50,7 +50,7 @@ def exit_code(
         return ExitCode.SUITE
     if summary.fallback_cases and summary.fallback_cases == summary.judged:
         return ExitCode.SUITE
-    if not summary.judged_assertions and not allow_unchecked:
+    if not summary.judged and not allow_unchecked:
         return ExitCode.SUITE
     if gate is not None and gate_is_inconclusive(gate):
         return ExitCode.SUITE

@@ -129,6 +129,8 @@ class CaseResult(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defau
     error_details: Json = None
     expect_fail_reason: str | None = None
     empty_reason: str | None = None
+    reported_empty_reason: str | None = None
+    """The reason that the provider itself gave, where it gave one; `empty_reason` may also be derived."""
     answered_by_provider_id: str | None = None
     """The fallback that gave the answer; None where the cell's own provider did."""
     fallback_attempts: tuple[FallbackAttempt, ...] = ()

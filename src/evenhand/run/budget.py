@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from evenhand.errors import TemplateError
 from evenhand.model.result import CaseResult, Spending
@@ -13,6 +13,9 @@ from evenhand.run.plan import Cell
 
 _TOLERANCE_USD = 1e-9
 
+Kept = Callable[[Cell], bool]
+"""Whether the answer of a cell is kept, so that nobody is asked for it."""
+
 
 class Budget:
     """Counts what was paid, and sets aside what cells in flight are expected to cost.
@@ -20,11 +23,13 @@ class Budget:
     Expected of a cell is the mean of what its provider's answers and the graders' verdicts cost so far; before the
     first one, the price of the estimated tokens. A cell that is to start is held to the dearest one so far, so that
     one answer of greater length does not break the limit. Where nobody knows what a provider costs, its first cell
-    runs alone.
+    runs alone. Answers that are there already cost nothing, and what their verdicts will cost is estimated as ever.
     """
 
-    def __init__(self, max_usd: float, suite: Suite) -> None:
+    def __init__(self, max_usd: float, suite: Suite, kept: Kept | None = None) -> None:
+        """`kept` finds the answers that need not be paid for."""
         self._suite = suite
+        self._kept = kept
         self._max_usd = max_usd
         self._spent_usd = 0.0
         self._set_aside: dict[int, float] = {}
@@ -43,11 +48,11 @@ class Budget:
         Waits where only what cells in flight may cost stands in the way. False ends the run.
         """
         while not self._is_reached:
-            expected = self._expected(cell)
+            expected, dearest = self._expected(cell)
             if expected is None and self._first_of.setdefault(cell.provider.id, cell.index) != cell.index:
                 await self._settled.wait()
                 continue
-            needed = self._spent_usd + max(expected or 0.0, self._dearest(cell))
+            needed = self._spent_usd + max(expected or 0.0, dearest)
             if needed > self._max_usd + _TOLERANCE_USD:
                 self._is_reached = True
                 self._wake()
@@ -61,17 +66,26 @@ class Budget:
 
     def settle(self, cell: Cell, result: CaseResult) -> None:
         """Count what a cell cost."""
+        self.take_in(result)
+        self.release(cell)
+
+    def release(self, cell: Cell) -> None:
+        """Let others have what was set aside for a cell, which is over or does not start after all."""
         self._reserved_usd -= self._set_aside.pop(cell.index, 0.0)
         if not self._set_aside:
             self._reserved_usd = 0.0
-        self.take_in(result)
+        if self._first_of.get(cell.provider.id) == cell.index:
+            del self._first_of[
+                cell.provider.id
+            ]  # what it told is known; where that is nothing, another tries
         self._wake()
 
     def take_in(self, result: CaseResult) -> None:
         """Count what a cell cost for which nothing was set aside: one of the run's before it was resumed."""
         provider_id = result.cell.provider_id
         self._spent_usd += paid_usd(result)
-        self._known.add(provider_id)
+        if not result.cached:
+            self._known.add(provider_id)
         own = list(_own_costs(result))
         if own:
             self._systems.setdefault(provider_id, _Costs()).add(sum(own))
@@ -99,24 +113,27 @@ class Budget:
             unpriced_answers=self._unpriced,
         )
 
-    def _expected(self, cell: Cell) -> float | None:
-        """What the cell will cost, None where nothing tells."""
+    def _expected(self, cell: Cell) -> tuple[float | None, float]:
+        """What the cell will cost, None where nothing tells; and what it costs at the dearest prices so far."""
         graded = _graded_count(cell)
         system = self._systems.get(cell.provider.id)
-        if system is not None and (not graded or self._verdicts.count):
-            return system.mean + graded * self._verdicts.mean
-        if cell.provider.id in self._known:
-            return (system.mean if system else 0.0) + graded * self._verdicts.mean
+        if self._is_there(cell):
+            system = _Costs()
+        mean, greatest = (system.mean, system.greatest) if system is not None else (0.0, 0.0)
+        dearest = greatest + graded * self._verdicts.greatest
+        if cell.provider.id in self._known or (system is not None and (not graded or self._verdicts.count)):
+            return mean + graded * self._verdicts.mean, dearest
         try:
-            costs = [call.cost_usd for call in expected_calls(cell, self._suite)]
+            calls = list(expected_calls(cell, self._suite))
         except TemplateError:
-            return 0.0
+            return 0.0, dearest
+        costs = [call.cost_usd for call in calls if call.role != "system" or system is None]
         known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return (sum(known) if len(known) == len(costs) else None), dearest
 
-    def _dearest(self, cell: Cell) -> float:
-        system = self._systems.get(cell.provider.id)
-        return (system.greatest if system else 0.0) + _graded_count(cell) * self._verdicts.greatest
+    def _is_there(self, cell: Cell) -> bool:
+        """Whether the answer of a cell is stored or kept."""
+        return cell.stored is not None or (self._kept is not None and self._kept(cell))
 
 
 class _Costs:

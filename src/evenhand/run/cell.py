@@ -18,14 +18,14 @@ from evenhand.model.exchange import Json, Request, Response, SentCall
 from evenhand.model.named_scores import named_means
 from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.provider import Provider
-from evenhand.model.result import CaseResult, CaseStatus, FallbackAttempt
+from evenhand.model.result import AssertResult, CaseResult, CaseStatus, FallbackAttempt
 from evenhand.model.trace import Trace
 from evenhand.run.cached_call import answer
 from evenhand.run.call import CallFailed
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.fallback import NobodyAnswered, call_with_fallbacks
 from evenhand.run.grading import grade_with
-from evenhand.run.groups import result_of
+from evenhand.run.groups import Grade, result_of
 from evenhand.run.plan import Cell, fallback_chain, needs_fresh_call
 from evenhand.run.render import render_request
 from evenhand.run.rescore import stored_answer
@@ -72,27 +72,23 @@ class _Progress:
     """How far a cell came: what its result can tell if it goes no further."""
 
     __slots__ = (
-        "answered_by",
-        "attempts",
-        "fallback_attempts",
-        "raw",
-        "raw_output",
-        "request",
-        "sent",
-        "trace",
-        "vars",
-    )
+        "answered_by", "attempts", "fallback_attempts", "graded", "raw", "raw_output", "request", "response", "sent",
+        "trace", "vars",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.vars: dict[str, Json] = {}
         self.request: Request | None = None
+        self.response: Response | None = None
         self.sent: SentCall | None = None
         self.raw: Json = None
         self.raw_output: Json = None
         self.attempts = 0
         self.trace: Trace | None = None
         self.answered_by: str | None = None
-        self.fallback_attempts: tuple[FallbackAttempt, ...] = ()
+        self.fallback_attempts: Sequence[FallbackAttempt] = ()
+        self.graded: list[AssertResult] = []
+        """What graders have found so far, members of groups among it."""
 
 
 async def _run(cell: Cell, services: Services, progress: _Progress, started: float) -> CaseResult:
@@ -102,6 +98,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
     request = render_request(suite, case, cell.prompt, cell.key.repeat, progress.vars, scope)
     progress.request = request
     response, provider = await _answered(cell, request, services, progress)
+    progress.response = response
     evidence = Evidence(
         response=response,
         vars=progress.vars,
@@ -120,6 +117,7 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
             )
         except Untransformed as broken:
             return _untransformed(cell, services, progress, broken, started)
+        progress.response = evidence.response
     weighed = await evaluate_case(
         case.assertions,
         evidence,
@@ -127,9 +125,16 @@ async def _run(cell: Cell, services: Services, progress: _Progress, started: flo
         short_circuit=suite.runner.short_circuit,
         judge_scripts=services.judge_scripts,
         run_transforms=services.run_transforms,
-        grade=services.grade or partial(grade_with, services),
+        grade=partial(_graded, services.grade or partial(grade_with, services), progress),
     )
     return _judged(cell, services, progress, evidence, weighed, started)
+
+
+async def _graded(grade: Grade, progress: _Progress, assertion: Assertion, evidence: Evidence) -> Outcome:
+    """The outcome of a graded assertion, noted: it was paid for, even if the case does not come to its end."""
+    outcome = await grade(assertion, evidence)
+    progress.graded.append(result_of(assertion, outcome, evidence))
+    return outcome
 
 
 async def _answered(
@@ -145,7 +150,9 @@ async def _answered(
         progress.fallback_attempts = cell.stored.fallback_attempts
         return response, provider
     if provider.fallback and (chain := fallback_chain(suite, case, provider)):
-        found = await call_with_fallbacks(cell, chain, request, services, timeout_ms=timeout_ms)
+        missed: list[FallbackAttempt] = []
+        progress.fallback_attempts = missed
+        found = await call_with_fallbacks(cell, chain, request, services, missed, timeout_ms=timeout_ms)
         progress.fallback_attempts = found.attempts
         if found.provider is not provider:
             progress.answered_by = found.provider.id
@@ -191,7 +198,7 @@ def _judged(
         error_class=error_class,
         empty_reason=reason,
         unchecked=error_class is None and not [w for w in weighed if _is_judgement(w.outcome)],
-        **_of_response(response),
+        **_of_response(cell, response),
         **_asked(cell, services, progress, started),
     )
 
@@ -208,7 +215,7 @@ def _untransformed(
         error_details=broken.failure.details,
         empty_reason=services.empty_reason(response, broken.evidence),
         raw_output=progress.raw_output,
-        **_of_response(response),
+        **_of_response(cell, response),
         **_asked(cell, services, progress, started),
     )
 
@@ -216,32 +223,37 @@ def _untransformed(
 def _unanswered(
     cell: Cell, services: Services, progress: _Progress, error: ClassifiedError, started: float
 ) -> CaseResult:
+    """A cell without verdict: with the answer and what graders found, where it came that far."""
+    answer: dict[str, Any] = {
+        "attempts": progress.attempts, "trace": progress.trace, "request": progress.sent, "raw": progress.raw,
+    }  # fmt: skip
+    if progress.response is not None:
+        answer = {**_of_response(cell, progress.response), "raw_output": progress.raw_output}
     return CaseResult(
         status=CaseStatus.ERROR,
         error=error.message,
         error_class=error.error_class,
         error_details=error.details,
-        attempts=progress.attempts,
-        trace=progress.trace,
-        request=progress.sent,
-        raw=progress.raw,
+        asserts=tuple(progress.graded),
+        **answer,
         **_asked(cell, services, progress, started),
     )
 
 
-def _of_response(response: Response) -> dict[str, Any]:
-    """The fields of a result that are those of the answer."""
+def _of_response(cell: Cell, response: Response) -> dict[str, Any]:
+    """The fields of a result that are those of the answer. A stored one was paid for by the run that asked."""
     return {
         "output": response.output,
         "tool_calls": response.tool_calls,
         "stop_reason": response.stop_reason,
+        "reported_empty_reason": response.empty_reason,
         "model": response.model,
         "reasoning": response.reasoning,
         "usage": response.usage,
         "cost_usd": response.cost_usd,
         "latency_ms": response.latency_ms,
         "attempts": response.attempts,
-        "cached": response.cached,
+        "cached": response.cached or cell.stored is not None,
         "cache_key": response.cache_key,
         "request": response.request,
         "raw": response.raw,
@@ -266,7 +278,7 @@ def _asked(cell: Cell, services: Services, progress: _Progress, started: float) 
         "prompt": _prompt_of(progress.request),
         "expect_fail_reason": case.expect_fail,
         "answered_by_provider_id": progress.answered_by,
-        "fallback_attempts": progress.fallback_attempts,
+        "fallback_attempts": tuple(progress.fallback_attempts),
         "wall_ms": round((time.perf_counter() - started) * 1_000, 3),
         **services.digests(cell),
     }

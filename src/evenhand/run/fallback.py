@@ -46,18 +46,24 @@ class NobodyAnswered(CallFailed):
 
 
 async def call_with_fallbacks(
-    cell: Cell, chain: Sequence[Provider], request: Request, services: Services, *, timeout_ms: float | None
+    cell: Cell,
+    chain: Sequence[Provider],
+    request: Request,
+    services: Services,
+    attempts: list[FallbackAttempt],
+    *,
+    timeout_ms: float | None,
 ) -> Answer:
     """The first answer that is worth judging, of the cell's provider and then of those in the chain.
 
     An answer that is empty for one of the suite's reasons, or a failure of certain classes, sends the question on.
-    Where nobody does better, it is the provider's own answer or failure that counts. Raises `CallFailed`.
+    Where nobody does better, it is the provider's own answer or failure that counts. Those who were asked in vain are
+    added to `attempts` as soon as they are. Raises `CallFailed`.
     """
     salt = cell.case.cache_salt
     own = await _asked(cell.provider, request, services, timeout_ms, salt)
     if isinstance(own, CallFailed) and own.error.error_class not in FALLBACK_CLASSES:
         raise own
-    attempts: list[FallbackAttempt] = []
     provider, found = cell.provider, own
     for following in (*chain, None):
         missed = _missed(provider, found, services)

@@ -174,12 +174,13 @@ def _concluded(branch: Branch, group: Group, evidence: Evidence) -> Outcome:
     """The outcome of a group, `negate` included, over its finished members."""
     judged = branch.known
     parts = tuple(member.result(evidence) for member in branch.members)
-    costs = [part.cost_usd for part in parts if part.cost_usd is not None]
+    cost_usd, is_cached = _bill(branch, parts)
     try:
         score = group.score_of(judged)
         status = group.verdict_of(judged, score)
     except ScoreOverflow as overflow:
-        return errored(str(overflow), ErrorClass.ASSERT_FAILED, parts=parts)
+        broken = errored(str(overflow), ErrorClass.ASSERT_FAILED, parts=parts)
+        return msgspec.structs.replace(broken, cost_usd=cost_usd, cached=is_cached)
     return group.settle(
         Outcome(
             status=status,
@@ -187,8 +188,8 @@ def _concluded(branch: Branch, group: Group, evidence: Evidence) -> Outcome:
             reason=_reason(group, judged, status),
             parts=parts,
             error_class=_error_class(judged) if status is Status.ERROR else None,
-            cost_usd=sum(costs) if costs else None,
-            cached=_is_cached(branch),
+            cost_usd=cost_usd,
+            cached=is_cached,
             unenforced=status is Status.PASS and group.is_unenforced(judged),
         ),
         evidence,
@@ -214,8 +215,21 @@ def _error_class(members: Sequence[Weighed]) -> ErrorClass:
     return collapse([found for found in classes if found is not None] or [ErrorClass.INTERNAL])
 
 
+def _bill(branch: Branch, members: Sequence[AssertResult]) -> tuple[float | None, bool]:
+    """What the graders of a group cost, and whether every verdict of theirs came from the cache.
+
+    Where all did, the cost is what they would have cost; else it is what was paid, without that of kept ones.
+    """
+    paid = [member.cost_usd for member in members if member.cost_usd is not None and not member.cached]
+    is_cached = not paid and _is_cached(branch)
+    costs = paid
+    if is_cached:
+        costs = [member.cost_usd for member in members if member.cost_usd is not None]
+    return (sum(costs) if costs else None), is_cached
+
+
 def _is_cached(branch: Branch) -> bool:
-    """Whether graders were asked and every answer of theirs came from the cache."""
+    """Whether graders were asked and every verdict of theirs came from the cache."""
     asked = [
         leaf.outcome.cached
         for leaf in branch.leaves

@@ -72,6 +72,8 @@ async def _run_within_budget(cell: Cell, services: Services, stop: asyncio.Event
     if budget is not None and not await budget.admits(cell):
         stop.set()
     if stop.is_set():
+        if budget is not None:
+            budget.release(cell)
         return None
     result = await run_cell(cell, services)
     if budget is not None:

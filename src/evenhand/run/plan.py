@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar, NamedTuple, TypeVar
 
 import msgspec
@@ -45,8 +45,12 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def fallback_attempts(self) -> tuple[FallbackAttempt, ...]:
-        """The providers that were asked before the one that answered."""
-        return () if self.result is None else self.result.fallback_attempts
+        """The providers that were asked before the one that answered; what that cost is on the bill of that run."""
+        if self.result is None:
+            return ()
+        return tuple(
+            msgspec.structs.replace(attempt, cost_usd=None) for attempt in self.result.fallback_attempts
+        )
 
 
 class Tally(msgspec.Struct, frozen=True, gc=False):
@@ -75,7 +79,9 @@ _ONCE = Repeat(max=1)
 
 
 class Known(NamedTuple):
-    """The case keys of the results that a run to resume has: all of them, and of those the right and wrong ones."""
+    """The case keys of the results that a run to resume has: all of them, and of cases that are repeated until they
+    are decided those that were judged right and wrong.
+    """
 
     finished: Collection[str] = ()
     passed: Collection[str] = ()
@@ -83,6 +89,18 @@ class Known(NamedTuple):
 
 
 NOTHING_KNOWN = Known()
+
+
+def known_of(finished: Collection[str], results: Iterable[CaseResult]) -> Known:
+    """What the results of a run to resume tell: which cells are done, and what repeats until decided have shown."""
+    passed: set[str] = set()
+    failed: set[str] = set()
+    for result in results:
+        if (result.repeats and result.decision is None) or result.unchecked:
+            continue
+        if result.status in _JUDGED:
+            (passed if result.status in _PASSING else failed).add(result.case_key)
+    return Known(finished, passed, failed)
 
 
 class Plan:
@@ -161,10 +179,7 @@ class Plan:
         repeat = cell.key.repeat + 1
         if repeat >= tally.rule.max or tally.verdict is not Decision.UNDECIDED:
             return None
-        key = msgspec.structs.replace(cell.key, repeat=repeat)
-        return msgspec.structs.replace(
-            cell, index=cell.index + 1, key=key, case_key=key.digest(), tally=tally
-        )
+        return repeat_of(cell, repeat, tally)
 
     def _undecided(
         self, index: int, case: Case, provider: Provider, prompt: Prompt | None, rule: Repeat
@@ -239,6 +254,13 @@ class Plan:
         if self._only_keys is not None and case_key not in self._only_keys:
             return False
         return case_key not in self._known.finished
+
+
+def repeat_of(cell: Cell, repeat: int, tally: Tally) -> Cell:
+    """A later repeat of the question of a cell, with what is known by then."""
+    key = msgspec.structs.replace(cell.key, repeat=repeat)
+    index = cell.index + repeat - cell.key.repeat
+    return msgspec.structs.replace(cell, index=index, key=key, case_key=key.digest(), tally=tally)
 
 
 def selects(filters: Filters, test_id: str, tags: Collection[str]) -> bool:

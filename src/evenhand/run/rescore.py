@@ -12,9 +12,9 @@ from evenhand.errors import ErrorClass, ProviderError
 from evenhand.model.exchange import Json, Response, SentCall
 from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, Run
-from evenhand.model.suite import Case, Repeat, Suite
+from evenhand.model.suite import Suite
 from evenhand.run.call import CallFailed
-from evenhand.run.plan import NOTHING_KNOWN, Cell, Known, Plan, Stored
+from evenhand.run.plan import NOTHING_KNOWN, Cell, Known, Plan, Stored, Tally, repeat_of
 from evenhand.run.services import Services
 
 _PAGE = 500
@@ -59,36 +59,33 @@ class RescorePlan(Plan):
         self._results = results
         self._stale = stale
 
-    def rule_of(self, case: Case) -> Repeat:
-        """How often a case is asked: each repeat may be stored, so none is decided on the way."""
-        rule = super().rule_of(case)
-        return Repeat(max=rule.max) if rule.until_decided else rule
-
     def cells(self) -> Iterator[Cell]:
         """The cells with what is stored of them."""
         cells = super().cells()
         while page := list(itertools.islice(cells, _PAGE)):
             found = self._results([cell.case_key for cell in page])
             for cell in page:
-                result = found.get(cell.case_key)
-                if result is None and self._was_not_needed(cell):
-                    continue
-                why = self._stale if result is not None else NOT_ASKED
-                stored = Stored(result=result if why is None else None, missing=why or "")
-                until_decided = super().rule_of(cell.case).until_decided
-                repeats = 0 if until_decided else cell.repeats
-                yield msgspec.structs.replace(cell, stored=stored, repeats=repeats)
+                yield self._with_stored(cell, found.get(cell.case_key))
+
+    def following(self, cell: Cell, tally: Tally) -> Cell | None:
+        """The next repeat of a case that the run has: all of them count, whatever those before it have shown."""
+        repeat = cell.key.repeat + 1
+        if repeat >= tally.rule.max:
+            return None
+        following = repeat_of(cell, repeat, tally)
+        result = self._results([following.case_key]).get(following.case_key)
+        return None if result is None else self._with_stored(following, result)
+
+    def _with_stored(self, cell: Cell, result: CaseResult | None) -> Cell:
+        why = self._stale if result is not None else NOT_ASKED
+        stored = Stored(result=result if why is None else None, missing=why or "")
+        return msgspec.structs.replace(cell, stored=stored)
 
     def total(self) -> int | None:
         """How many cells there are, unknown where a sequential test decided about that."""
         if self.suite.has_repeats and self.repeat is None:
             return None
         return super().total()
-
-    def _was_not_needed(self, cell: Cell) -> bool:
-        """Whether a repeat is missing because the case was decided before it."""
-        rule = super().rule_of(cell.case)
-        return rule.until_decided and cell.key.repeat > 0
 
 
 def stored_answer(
@@ -170,7 +167,7 @@ def _response(result: CaseResult) -> Response:
         latency_ms=result.latency_ms,
         model=result.model,
         stop_reason=result.stop_reason,
-        empty_reason=result.empty_reason if not result.output else None,
+        empty_reason=result.reported_empty_reason,
         reasoning=result.reasoning,
         raw=result.raw,
         request=_sent(result.request),

@@ -148,12 +148,8 @@ class RunStore:
 
     def failed_keys(self, run_id: str) -> AbstractSet[str]:
         """The case keys of a run's results that are `fail`, `error` or `xpass`."""
-        return self.keys(run_id, NOT_PASSING)
-
-    def keys(self, run_id: str, statuses: Collection[str]) -> AbstractSet[str]:
-        """The case keys of a run's results that ended in one of these ways."""
-        marks = ",".join("?" * len(statuses))
-        return self._keys(run_id, f" AND status IN ({marks})", tuple(statuses))
+        marks = ",".join("?" * len(NOT_PASSING))
+        return self._keys(run_id, f" AND status IN ({marks})", NOT_PASSING)
 
     def documents(self, run_ids: Sequence[str]) -> RunDocuments:
         """The stored documents of runs, the newest first, found by case key. The store must stay open meanwhile."""
