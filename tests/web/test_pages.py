@@ -64,6 +64,67 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     assert browse("/cache/nonsense")[0] == 404
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["c", "b", "a"]),
+        ("text=STRASSE", ["b"]),
+        ("text=of+France", ["a"]),
+        ("text=say+%22hi%22", ["c"]),
+        ("text=Berlin", []),
+        ("provider=other", ["c"]),
+        ("test=a", ["a"]),
+        ("test=*", ["c", "b", "a"]),
+        ("key=nonsense", []),
+        ("provider=app&text=stra", ["b"]),
+        ("before=nonsense", ["c", "b", "a"]),
+    ],
+)
+def test_kept_answers_are_searched(browse, site, query: str, found: list[str]) -> None:
+    keep(site, {"prompt": "capital of France"}, test="a")
+    keep(site, {"prompt": "die Stra\u00dfe"}, test="b", output="long " * 20_000)
+    keep(site, {"prompt": 'say "hi"'}, test="c", provider="other")
+    twin = json.loads(browse(f"/cache.json?{query}")[2])
+    assert [row["test"] for row in twin["rows"]] == found
+    assert twin["older"] is None
+    assert browse(f"/cache?{query}")[0] == 200
+
+
+def test_a_kept_answer_is_found_by_the_beginning_of_its_key(browse, site) -> None:
+    keys = [keep(site, {"n": n}, test=str(n)) for n in range(5)]
+    for key in keys:
+        rows = json.loads(browse(f"/cache.json?key={key[:15]}")[2])["rows"]
+        assert [row["key"] for row in rows] == [key]
+
+
+def test_kept_answers_are_paged_to_the_last(browse, site, monkeypatch) -> None:
+    monkeypatch.setattr("evenhand.web.pages.kept.SHOWN", 2)
+    for number in range(5):
+        keep(site, {"n": number}, test=str(number), output="even" if number % 2 == 0 else "odd")
+    assert walked(browse, "/cache?") == [["4", "3"], ["2", "1"], ["0"]]
+    assert walked(browse, "/cache?text=even&") == [["4", "2"], ["0"]]
+
+
+def test_a_search_through_very_many_kept_answers_goes_on_where_it_stopped(browse, site, monkeypatch) -> None:
+    monkeypatch.setattr("evenhand.cache.inspecting.MAX_SEARCHED", 2)
+    for number in range(5):
+        keep(site, {"n": number}, test=str(number), output="here" if number == 0 else "no")
+    assert "Not among those looked through so far" in browse("/cache?text=here")[2]
+    assert walked(browse, "/cache?text=here&") == [[], [], ["0"]]
+
+
+def walked(browse, address: str) -> list[list[str]]:
+    """The tests on each page, from the newest to the last."""
+    pages, before = [], ""
+    while True:
+        twin = json.loads(browse(f"{address.replace('?', '.json?')}{before}")[2])
+        pages.append([row["test"] for row in twin["rows"]])
+        if twin["older"] is None:
+            return pages
+        assert f"before={twin['older']}" in browse(f"{address}{before}")[2]
+        before = f"before={twin['older']}"
+
+
 def test_a_case_shows_what_was_sent_and_what_came_back(browse, add) -> None:
     sent = SentCall(method="POST", url="http://host/<ask>", headers={"X-A": "b"}, body='{"q":"why?"}')
     add(a_case(0, request=sent, raw={"answer": "<i>"}))

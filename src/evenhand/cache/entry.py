@@ -128,6 +128,11 @@ def read_head(body: bytes) -> Head:
         raise BadEntry(f"its head cannot be read ({error})") from None
 
 
+def entry_text(body: bytes) -> str:
+    """An entry as one text, to search in. Raises `BadEntry`."""
+    return _unpacked(body).decode("utf-8", "replace")
+
+
 def _unpacked(body: bytes) -> bytes:
     if body[:1] != bytes((_ZLIB,)):
         return body

@@ -71,6 +71,12 @@ def address(page: Mapping[str, Any], pages: int) -> str:
     return parameters(query)
 
 
+def changed(query: Mapping[str, Any], name: str, value: Any = None) -> str:
+    """A query as the end of an address, with another value of one parameter, or without it."""
+    rest = {each: known for each, known in query.items() if each != name}
+    return parameters(rest if value is None else {**rest, name: value})
+
+
 def at(query: Mapping[str, Any], place: int) -> str:
     """The end of the address of the case at a place of a list."""
     return parameters({**{name: value for name, value in query.items() if name != "offset"}, "at": place})
@@ -93,6 +99,7 @@ FILTERS: dict[str, Any] = {
     "number": _or_dash(lambda value: f"{value:,}"),
     "parameters": parameters,
     "at": at,
+    "changed": changed,
     "around": around,
     "address": address,
     "score": _or_dash(lambda value: f"{value:.3g}"),

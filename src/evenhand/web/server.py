@@ -18,7 +18,7 @@ from evenhand.store.verdicts import keep_verdict
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
 from evenhand.web.pages.compare import compare_page
-from evenhand.web.pages.kept import kept_answer_page, kept_page
+from evenhand.web.pages.kept import kept_answer_page, kept_page, wanted_of
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
 from evenhand.web.pages.runs import RunQuery, runs_page
@@ -105,8 +105,8 @@ async def _side_by_side(site: Site, request: web.Request) -> Any:
 
 
 async def _kept(site: Site, request: web.Request) -> Any:
-    provider, test = request.query.get("provider", ""), request.query.get("test", "")
-    return await site.ask(lambda: kept_page(site.kept_answers, provider, test))
+    wanted = wanted_of(request.query)
+    return await site.ask(lambda: kept_page(site.kept_answers, wanted))
 
 
 async def _kept_answer(site: Site, request: web.Request) -> Any:
