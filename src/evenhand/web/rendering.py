@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ import minijinja
 import msgspec
 
 from evenhand.report.figures import dollars, duration, percent
+from evenhand.report.visible import readable
 from evenhand.template import authored
 from evenhand.version import __version__
 from evenhand.web.queries import PAGE_SIZE
@@ -37,11 +39,22 @@ def _environment() -> minijinja.Environment:
         loader=_source,
         filters=FILTERS,
         auto_escape_callback=lambda _: "html",
+        finalizer=_shown,
         undefined_behavior="chainable",
         debug=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _shown(value: Any) -> Any:
+    """What stands on a page for a value: no character of a text hides, or turns what stands beside it."""
+    return readable(value) if type(value) is str else NotImplemented
+
+
+def exact(value: Any) -> Any:
+    """A value as it is, escaped: for fields of forms, which send it back."""
+    return minijinja.safe(escape(str(value)))
 
 
 def _source(name: str) -> str | None:
@@ -100,6 +113,7 @@ FILTERS: dict[str, Any] = {
     "parameters": parameters,
     "at": at,
     "changed": changed,
+    "exact": exact,
     "around": around,
     "address": address,
     "score": _or_dash(lambda value: f"{value:.3g}"),
