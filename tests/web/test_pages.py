@@ -12,7 +12,7 @@ from evenhand.cache.answers import AnswerCache
 from evenhand.cache.question import question_of
 from evenhand.model.exchange import Response, SentCall
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, CaseStatus
+from evenhand.model.result import AssertResult, CaseStatus, Run, RunStatus
 from evenhand.store.redaction import Redactor
 from support.viewed import RUN_ID, a_case, a_failure
 
@@ -260,6 +260,35 @@ def test_json_is_a_tree_of_bounded_depth_and_size(browse, add) -> None:
     assert [node["name"] for node in page["tree"]] == ["deep", "wide"]
     assert page["tree"][1]["children"][-1]["text"].endswith("more")
     assert browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("alive", "word", "running"),
+    [(True, "UNFINISHED", True), (None, "UNFINISHED", True), (False, "UNFINISHED", False)],
+)
+def test_a_run_that_goes_on_shows_what_is_there_and_one_that_was_killed_says_so(
+    browse, store, monkeypatch, alive, word, running
+) -> None:
+    monkeypatch.setattr(type(store), "goes_on", lambda *_: alive)
+    writer = store.begin(Run(run_id=RUN_ID, suite="live", planned_cells=5))
+    writer.add(a_case(0))
+    writer.add(a_failure(1))
+    writer.flush()
+    page = json.loads(browse(f"/runs/{RUN_ID}.json")[2])
+    assert (page["run"]["word"], page["run"]["is_running"], page["is_live"]) == (word, running, True)
+    assert dict(page["tallies"])["passed"] == dict(page["tallies"])["failed"] == 1
+    assert page["notes"] == ["2 of 5 planned cells ran"]
+    assert ("--resume-run" in page["explanation"]) is not running
+    (row,) = json.loads(browse("/runs.json")[2])["rows"]
+    assert (row["passed"], row["failed"], row["is_running"]) == (1, 1, running)
+    assert "2 of 5" in browse("/runs")[2]
+
+
+def test_a_run_that_is_gone_on_with_is_running_again(browse, add, store, monkeypatch) -> None:
+    add(a_case(0), status=RunStatus.INTERRUPTED, exit_code=130)
+    assert json.loads(browse(f"/runs/{RUN_ID}.json")[2])["run"]["word"] == "INTERRUPTED"
+    monkeypatch.setattr(type(store), "goes_on", lambda *_: True)
+    assert json.loads(browse(f"/runs/{RUN_ID}.json")[2])["run"]["is_running"] is True
 
 
 def test_distributions_are_drawn_from_what_is_known(browse, add) -> None:

@@ -21,7 +21,7 @@ from evenhand.web.pages.compare import compare_page
 from evenhand.web.pages.kept import kept_answer_page, kept_page, wanted_of
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
-from evenhand.web.pages.runs import RunQuery, runs_page
+from evenhand.web.pages.runs import RunQuery, as_it_stands, runs_page
 from evenhand.web.pages.side_by_side import side_page
 from evenhand.web.pages.verdict import verdict_of
 from evenhand.web.queries import CaseQuery
@@ -83,7 +83,8 @@ async def _run(site: Site, request: web.Request) -> Any:
     run = await site.run(request.match_info["run"])
     query = CaseQuery.of(_parameters(request))
     is_indexed = await site.indexed(run)
-    return await site.ask(lambda: run_page(site.index, run, query, is_indexed=is_indexed))
+    stands = await site.ask(lambda: as_it_stands(site.store, run))
+    return await site.ask(lambda: run_page(site.index, stands, query, is_indexed=is_indexed))
 
 
 async def _case(site: Site, request: web.Request) -> Any:

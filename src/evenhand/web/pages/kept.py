@@ -11,7 +11,7 @@ import msgspec
 
 from evenhand.cache.inspecting import KeptAnswers, Wanted
 from evenhand.model.exchange import Response
-from evenhand.report.exchanged import indented
+from evenhand.report.exchanged import fields_text, indented
 from evenhand.text.json_reader import NotJson, read_json
 from evenhand.web.rendering import plain
 
@@ -115,7 +115,7 @@ def kept_answer_page(directory: Path, key: str) -> KeptAnswerPage:
         question=question,
         answer=entry.response,
         question_text=indented(question)[:MAX_SHOWN],
-        answer_text=indented(plain(entry.response))[:MAX_SHOWN],
+        answer_text=fields_text(plain(entry.response))[:MAX_SHOWN],
     )
 
 
