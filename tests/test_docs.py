@@ -11,10 +11,8 @@ from pathlib import Path
 
 import click
 import pytest
-import yaml
 
 from evenhand.cli.main import cli
-from evenhand.config.load import load_suite
 from evenhand.errors import ErrorClass, ExitCode
 from evenhand.model.assertion import ASSERTIONS
 from evenhand.model.provider import PROVIDERS
@@ -24,13 +22,6 @@ PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.
 PAGES += sorted((ROOT / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)]*)?\)")
-
-APP = """
-from evenhand import Response, ToolCall, Usage
-
-def answer(request):
-    return {"France": "Paris"}.get(request.vars.get("country"), "Madrid" if "Spain" in request.prompt else "Paris")
-"""
 
 
 def name_of(page: Path) -> str:
@@ -129,22 +120,6 @@ def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     targets = [match[1] for match in LINK.finditer(text) if "://" not in match[1]]
     assert [target for target in targets if not (page.parent / target).exists()] == []
-
-
-@pytest.mark.parametrize("text", blocks("yaml"))
-def test_yaml_in_the_documents_is_read_and_suites_load(text: str, tmp_path: Path) -> None:
-    if "version: 1" not in text:
-        yaml.compose(text)
-        return
-    (tmp_path / "evenhand.yaml").write_text(text, encoding="utf-8")
-    (tmp_path / "app.py").write_text(APP, encoding="utf-8")
-    suite = load_suite(tmp_path)
-    assert len(suite.cases) > 0
-
-
-@pytest.mark.parametrize("text", blocks("python"))
-def test_python_in_the_documents_compiles(text: str) -> None:
-    compile(text, "document", "exec")
 
 
 @pytest.mark.parametrize("text", blocks("console"))

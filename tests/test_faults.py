@@ -19,9 +19,10 @@ from evenhand.io.fake import FakeClock
 from evenhand.model.result import CaseResult, Run
 from evenhand.model.suite import Suite
 from evenhand.run.cell import run_cell
+from evenhand.run.options import RunOptions
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
-from evenhand.session import RunOptions, execute_run
+from evenhand.session.execution import execute_run
 from evenhand.store.store import open_store
 from support.servers import Server, serving, status
 from support.written import load

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +207,20 @@ def test_a_mapping_and_a_file_with_the_same_content_load_to_equal_cases(
         ]
 
     assert loaded(document) == loaded(folder)
+
+
+def test_functions_live_as_long_as_the_suite_that_they_were_given_in() -> None:
+    class Check:
+        def __call__(self, output: str) -> bool:
+            return bool(output)
+
+    check = Check()
+    left = weakref.ref(check)
+    suite = load_suite({**ECHO, "tests": [{"vars": {"q": "x"}, "assert": [check]}]})
+    del check
+    gc.collect()
+    assert left() is not None
+    assert run_suite(suite, save=False).passed
+    del suite
+    gc.collect()
+    assert left() is None

@@ -66,7 +66,7 @@ class Shouts(Assertion, frozen=True, tag="shouts"):
 '''
 
 
-def run_with_plugin(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+def run_with_plugin(folder: Path, code: str, provider: str = "echo") -> subprocess.CompletedProcess[str]:
     """Run a suite that names the kind `shouts`, in a process in which a package `shouting` is installed."""
     (folder / "shouting.py").write_text(code, encoding="utf-8")
     metadata = folder / "shouting-1.0.dist-info"
@@ -76,7 +76,7 @@ def run_with_plugin(folder: Path, code: str) -> subprocess.CompletedProcess[str]
     )
     (metadata / "entry_points.txt").write_text("[evenhand.plugins]\nshouting = shouting\n", encoding="utf-8")
     (folder / "evenhand.yaml").write_text(
-        "version: 1\nproviders: [{type: echo}]\nprompts: [{id: p, template: HELLO}]\n"
+        f"version: 1\nproviders: [{{type: {provider}}}]\nprompts: [{{id: p, template: HELLO}}]\n"
         "tests: [{id: t, assert: [{type: shouts}, {type: not-shouts}]}]\n",
         encoding="utf-8",
     )
@@ -102,3 +102,62 @@ def test_plugin_that_cannot_be_loaded_is_named_without_a_traceback(tmp_path: Pat
     assert "the plugin 'shouting' cannot be loaded from `shouting`: ModuleNotFoundError: " in done.stderr
     assert "mend or uninstall its package" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return evidence.text.isupper()", "`Shouts.evaluate` must return an `Outcome`, found true;"),
+        ("return evidence.txt", "AttributeError: 'Evidence' object has no attribute 'txt' (shouting.py:"),
+    ],
+)
+def test_a_kind_of_a_plugin_that_breaks_is_told_with_its_place(
+    body: str, message: str, tmp_path: Path
+) -> None:
+    wrong = SHOUTING.replace('return verdict(evidence.text.isupper(), "capital letters")', body)
+    done = run_with_plugin(tmp_path, wrong)
+    assert done.returncode == 3, done.stderr
+    assert message in " ".join(done.stdout.split())
+    assert "or of a plugin" in done.stdout
+    assert done.stderr == ""
+
+
+ECHOING = (
+    SHOUTING
+    + '''
+from evenhand import PROVIDERS, Provider
+
+class Session:
+    async def complete(self, request):
+        return request.prompt
+
+    async def close(self):
+        pass
+
+@PROVIDERS.register
+class Echoing(Provider, frozen=True, kw_only=True, tag="echoing"):
+    """Answers in a wrong form."""
+
+    def open(self, context):
+        return Session()
+'''
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (ECHOING, "`complete` must return a `Response`, found the text"),
+        (
+            ECHOING.replace("return Session()", "raise ValueError('no table')"),
+            "provider 'echoing' cannot be made ready: ValueError: no table (shouting.py:",
+        ),
+    ],
+)
+def test_a_provider_of_a_plugin_that_breaks_is_told_with_its_place(
+    code: str, message: str, tmp_path: Path
+) -> None:
+    done = run_with_plugin(tmp_path, code, provider="echoing")
+    assert done.returncode == 3, done.stderr
+    assert message in " ".join(done.stdout.split())
+    assert done.stderr == ""

@@ -13,7 +13,8 @@ import yaml
 
 from evenhand import load_suite
 from evenhand.model.result import CaseResult, CaseStatus, Run
-from evenhand.session import RunOptions, execute_run
+from evenhand.run.options import RunOptions
+from evenhand.session.execution import execute_run
 from evenhand.store.store import RunStore
 from support.node_packages import node_packages
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
         ErrorClass,
         EvenhandError,
         ExitCode,
+        GeneratorError,
+        PluginError,
+        Problem,
         ProviderError,
+        ServerError,
         StoreError,
         SuiteError,
         UsageError,
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from evenhand.model.assertion import ASSERTIONS, Assertion, Example
     from evenhand.model.evidence import Evidence
     from evenhand.model.exchange import Message, Request, Response, Tool, ToolCall, Usage
-    from evenhand.model.outcome import Outcome, Status
+    from evenhand.model.outcome import Outcome, Status, failed, passed, verdict
     from evenhand.model.provider import PROVIDERS, Provider, ProviderContext, Session
     from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run, RunStatus, Summary
     from evenhand.model.suite import Case, Prompt, Runner, Suite
@@ -47,8 +51,11 @@ __all__ = [
     "Example",
     "ExitCode",
     "FinishedRun",
+    "GeneratorError",
     "Message",
     "Outcome",
+    "PluginError",
+    "Problem",
     "Prompt",
     "Provider",
     "ProviderContext",
@@ -59,6 +66,7 @@ __all__ = [
     "RunOptions",
     "RunStatus",
     "Runner",
+    "ServerError",
     "Session",
     "Status",
     "StoreError",
@@ -71,9 +79,12 @@ __all__ = [
     "UsageError",
     "Val",
     "__version__",
+    "failed",
     "load_suite",
+    "passed",
     "run_suite",
     "run_suite_async",
+    "verdict",
 ]
 
 _HOMES = {
@@ -83,7 +94,11 @@ _HOMES = {
         "ErrorClass",
         "EvenhandError",
         "ExitCode",
+        "GeneratorError",
+        "PluginError",
+        "Problem",
         "ProviderError",
+        "ServerError",
         "StoreError",
         "SuiteError",
         "UsageError",
@@ -91,7 +106,7 @@ _HOMES = {
     "evenhand.model.assertion": ("ASSERTIONS", "Assertion", "Example"),
     "evenhand.model.evidence": ("Evidence",),
     "evenhand.model.exchange": ("Message", "Request", "Response", "Tool", "ToolCall", "Usage"),
-    "evenhand.model.outcome": ("Outcome", "Status"),
+    "evenhand.model.outcome": ("Outcome", "Status", "failed", "passed", "verdict"),
     "evenhand.model.provider": ("PROVIDERS", "Provider", "ProviderContext", "Session"),
     "evenhand.model.result": ("AssertResult", "CaseResult", "CaseStatus", "Run", "RunStatus", "Summary"),
     "evenhand.model.suite": ("Case", "Prompt", "Runner", "Suite"),

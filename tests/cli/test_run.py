@@ -171,7 +171,7 @@ def test_a_report_is_never_written_over_the_suite(evenhand) -> None:
         (["--format", "xml"], "'xml' is not one of"),
         (["--repeat", "0"], "0 is not in the range"),
         (["--timeout-ms", "0"], "0.0 is not in the range"),
-        (["--concurrency", "10001"], "concurrency: expected `int` <= 10000, found 10001"),
+        (["--concurrency", "10001"], "concurrency: expected a whole number <= 10000, found 10001"),
         (["--resume-run", ""], "there is no run ''"),
         (["--fialed"], "--failed"),
         (["a", "b"], "unexpected extra argument"),

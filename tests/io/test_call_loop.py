@@ -184,3 +184,33 @@ def test_each_call_has_context_variables_of_its_own():
         return await asyncio.gather(*(calls.call(count, None) for _ in range(20)))
 
     assert using(body) == [1] * 20
+
+
+def test_a_call_that_another_one_cancels_before_it_begins_comes_to_an_end():
+    async def cancel_all(argument: Any) -> None:
+        for task in asyncio.all_tasks():
+            if task is not asyncio.current_task():
+                task.cancel()
+
+    async def body(calls: CallLoop) -> list[Any]:
+        first = asyncio.create_task(calls.call(cancel_all, None))
+        others = [asyncio.create_task(calls.call(squared, number)) for number in range(3)]
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+    first, *others = using(body)
+    assert first is None
+    assert [type(other.error) for other in others] == [asyncio.CancelledError] * 3
+
+
+def test_as_many_calls_as_may_be_in_flight_begin_together():
+    async def body(calls: CallLoop) -> list[int]:
+        return await asyncio.gather(*(calls.call(squared, number) for number in range(10)))
+
+    async def main() -> list[int]:
+        calls = CallLoop("test-lane", size=4)
+        try:
+            return await body(calls)
+        finally:
+            calls.close()
+
+    assert run(main()) == [number * number for number in range(10)]

@@ -68,3 +68,13 @@ def test_what_was_dropped_is_not_handed_over():
         gathering.put(2)
 
     assert handed_over(body) == [[2]]
+
+
+def test_putting_tells_how_many_wait():
+    async def main() -> list[int]:
+        gathering: Gathering[str] = Gathering(asyncio.get_running_loop(), lambda items: None)
+        counts = [gathering.put("a"), gathering.put("b")]
+        gathering.flush()
+        return [*counts, gathering.put("c")]
+
+    assert run(main()) == [1, 2, 1]

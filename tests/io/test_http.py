@@ -260,6 +260,24 @@ def test_the_proxy_that_the_environment_names_is_asked(monkeypatch: pytest.Monke
     assert proxied(monkeypatch, *urls) == ["one.example", "one.example", "two.example"]
 
 
+def test_first_calls_that_come_together_look_for_the_proxy_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str | None] = []
+
+    def no_proxy(scheme: str, host: str | None) -> None:
+        looked_up.append(host)
+
+    async def work() -> None:
+        async with serving({"a": 1}) as server:
+            client = HttpClient(8)
+            calls = (client.send(HttpRequest("GET", server.url), timeout_ms=5_000) for _ in range(8))
+            await asyncio.gather(*calls)
+            await client.close()
+
+    monkeypatch.setattr("evenhand.io.http._proxy_of", no_proxy)
+    asyncio.run(work())
+    assert looked_up == ["127.0.0.1"]
+
+
 def test_hosts_that_the_environment_excepts_are_called_without_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

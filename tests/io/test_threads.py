@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -253,3 +254,17 @@ def test_calls_that_wait_behind_one_that_is_given_up_are_run():
         assert using(1, body) == ["0", "1", "2"]
     finally:
         release.set()
+
+
+def test_threads_that_ended_hold_no_files():
+    def open_files() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    async def body(pool: CallThreads) -> None:
+        await asyncio.gather(*(pool.call(threading.Event().wait, 0.01) for _ in range(4)))
+
+    using(4, body)
+    before = open_files()
+    for _ in range(5):
+        using(4, body)
+    assert open_files() <= before

@@ -15,8 +15,8 @@ from evenhand.model.provider import Provider
 from evenhand.providers.anthropic import Anthropic
 from evenhand.providers.openai import OpenAI
 from evenhand.run.estimate import ANSWER_TOKENS, Estimate, estimate
+from evenhand.run.options import RunOptions
 from evenhand.run.plan import Cell, Plan
-from evenhand.session import RunOptions
 from support.crossed import chat
 from support.machinery import machinery
 from support.written import load

@@ -59,18 +59,18 @@ HOSTILE: dict[str, tuple[str, str]] = {
     ),
     "function constructor": (
         "const F = (() => {})['const' + 'ructor'];\ntry { F('leaked = 1')(); } catch {} return 1;",
-        "pass",
+        "error",
     ),
     "function constructor that escapes": (
         (
             "const F = (() => {})['const' + 'ructor'];\n"
             "try { F('}); let leaked = 1; (function () {')(); } catch {} return 1;"
         ),
-        "pass",
+        "error",
     ),
     "async function constructor": (
         "try { (async () => {}).constructor('}); let leaked = 1; (function () {')(); } catch {} return 1;",
-        "pass",
+        "error",
     ),
 }
 

@@ -91,6 +91,24 @@ def test_rendered_vars_are_nobody_elses() -> None:
     assert render_vars(plan, {}) == {"a": 1}
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ a|upper }}{{ items }}{{ items|length }}",
+        "{% for a in items %}{{ a }}{{ loop.index }}{% endfor %}{{ a }}",
+        "{% set b = a ~ 'x' %}{{ b }}{% if keys is defined %}{{ keys.k }}{% endif %}",
+        "{% macro m(x) %}{{ x }}{{ a }}{% endmacro %}{{ m(items) }}",
+        "{{ 'ü'|upper }}{{ items|map('upper')|join(a) }}",
+        "{{ env.HOME|lower }}{{ missing is defined }}{{ not_there|default(a) }}",
+    ],
+)
+def test_template_sees_the_same_among_many_names(template: str) -> None:
+    few = {"a": "q", "items": ["x", "y"], "keys": {"k": 1}, "found": template}
+    many = {**few, **{f"further{number}": number for number in range(100)}}
+    env = {"HOME": "H"}
+    assert rendered(many, env)["found"] == rendered(few, env)["found"]
+
+
 @given(order=st.permutations(range(6)))
 def test_order_of_writing_does_not_matter(order: list[int]) -> None:
     chain = {f"v{number}": f"{{{{ v{number + 1} }}}}{number}" for number in range(5)} | {"v5": "end"}

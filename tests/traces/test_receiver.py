@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -139,6 +139,52 @@ def test_compressed_body_that_breaks_off_is_refused() -> None:
 def test_body_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BODY", 1_000)
     assert posted(lambda _: b" " * 5_000, Content_Type=JSON)[0] == 413
+
+
+def test_slow_senders_keep_nobody_waiting() -> None:
+    head = f"POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {JSON}\r\nContent-Length: 9000\r\n\r\n{{"
+
+    async def work(client: aiohttp.ClientSession, collector: Collector) -> list[str]:
+        port = int(collector.endpoint.rsplit(":", 1)[1])
+        slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
+        for _, writer in slow:
+            writer.write(head.encode())
+            await writer.drain()
+        with collector.watch() as watch:
+            url, body = collector.endpoint + "/v1/traces", as_json(watch.trace_id)
+            for _ in range(3):
+                async with client.post(url, data=body, headers={"Content-Type": JSON}) as answer:
+                    assert answer.status == 200
+            # None of the slow ones has been given up meanwhile: nobody waited for that.
+            assert collector.refused == 0
+            names = [span.name for span in watch.trace().spans]
+        for _, writer in slow:
+            writer.close()
+        return names
+
+    assert with_receiver(work)[0] == "s"
+
+
+def test_request_that_takes_too_long_as_a_whole_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_S", 0.2)
+
+    async def dripping() -> AsyncIterator[bytes]:
+        for _ in range(200):
+            yield b" "
+            await asyncio.sleep(0.02)
+
+    async def work(client: aiohttp.ClientSession, collector: Collector) -> int:
+        url = collector.endpoint + "/v1/traces"
+        async with client.post(url, data=dripping(), headers={"Content-Type": JSON}) as answer:
+            return answer.status
+
+    assert with_receiver(work) == 408
+
+
+def test_more_than_can_be_held_at_once_is_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_HELD", 1_000)
+    assert posted(lambda _: b" " * 5_000, Content_Type=JSON)[0] == 503
+    assert posted(as_json, Content_Type=JSON)[0] == 200
 
 
 def test_port_that_is_taken_is_an_error_that_says_so() -> None:

@@ -11,6 +11,7 @@ from evenhand.errors import Problem
 from evenhand.io.given_functions import function_of, is_reference
 from evenhand.model.assertion import ASSERTIONS, Example
 from evenhand.scripts.assertion import ScriptAssertion
+from evenhand.scripts.verdicts import PYTHON
 from evenhand.template import Engine
 
 TYPESCRIPT = (".ts", ".mts", ".cts")
@@ -88,6 +89,7 @@ class Python(ScriptAssertion, frozen=True, kw_only=True, tag="python"):
     ] = True
 
     extensions = (".py",)
+    words = PYTHON
     examples = (
         Example(options={"value": "'Oslo' in output"}, output="In Oslo.", expect="pass"),
         Example(options={"value": "len(output) / 20", "threshold": 0.5}, output="short", expect="fail"),

@@ -86,7 +86,17 @@ class ContainsJson(Assertion, frozen=True, kw_only=True, dict=True, tag="contain
             yield Problem(broken.message, ("schema",))
 
     def evaluate(self, evidence: Evidence) -> Outcome:
-        return self._verdict(self._search(evidence, self.select), evidence)
+        search = self._search(evidence, self.select)
+        outcome = self._verdict(search, evidence)
+        # A group may ask for the opposite, which is that no value matches.
+        is_narrow = self.select != "any" and not self.negate and _whole(evidence) is None
+        if search.mismatch is None or outcome.both_ways or not is_narrow:
+            return outcome
+        wider = self._search(evidence, "any")
+        if wider.match:
+            hint = f"; that at character {wider.match.start + 1} does, which `select: any` takes"
+            return failed_both_ways(outcome.reason + hint, details=outcome.details)
+        return msgspec.structs.replace(outcome, both_ways=wider.truncated is not None)
 
     def negated(self, outcome: Outcome, evidence: Evidence) -> Outcome:
         search = self._search(evidence, "any")

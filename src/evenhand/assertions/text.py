@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -23,23 +23,20 @@ SHOWN_VALUES = 8
 
 _NOT_EMPTY = {"minLength": 1}
 
-Needle = Annotated[
-    str,
-    Meta(description="Text to look for. Taken as it stands, never a template.", extra_json_schema=_NOT_EMPTY),
-]
 
+class TextSought(Assertion, frozen=True, kw_only=True):
+    """A check that looks for one text."""
 
-@ASSERTIONS.register
-class Contains(Assertion, frozen=True, kw_only=True, dict=True, tag="contains"):
-    """The output contains the text `value`, letter case included."""
+    value: Annotated[
+        str,
+        Meta(
+            description="Text to look for. Taken as it stands, never a template.",
+            extra_json_schema=_NOT_EMPTY,
+        ),
+    ]
 
-    value: Needle
-
-    examples = (
-        Example(options={"value": "Paris"}, output="It is Paris.", expect="pass"),
-        Example(options={"value": "paris"}, output="It is Paris.", expect="fail"),
-        Example(options={"value": '"ok":true'}, output={"ok": True}, expect="pass"),
-    )
+    verb: ClassVar[str] = "contains"
+    """What an output does that passes."""
 
     @property
     def expected_text(self) -> str | None:
@@ -47,10 +44,21 @@ class Contains(Assertion, frozen=True, kw_only=True, dict=True, tag="contains"):
 
     def problems(self, engine: Engine) -> Iterator[Problem]:
         if not self.value:
-            yield _empty_needle(("value",), "contains")
+            yield _empty_needle(("value",), self.verb)
 
     def warnings(self, engine: Engine) -> Iterator[Problem]:
         yield from _unfilled(("value",), self.value, engine)
+
+
+@ASSERTIONS.register
+class Contains(TextSought, frozen=True, kw_only=True, dict=True, tag="contains"):
+    """The output contains the text `value`, letter case included."""
+
+    examples = (
+        Example(options={"value": "Paris"}, output="It is Paris.", expect="pass"),
+        Example(options={"value": "paris"}, output="It is Paris.", expect="fail"),
+        Example(options={"value": '"ok":true'}, output={"ok": True}, expect="pass"),
+    )
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self.value in evidence.text:
@@ -80,27 +88,14 @@ class Contains(Assertion, frozen=True, kw_only=True, dict=True, tag="contains"):
 
 
 @ASSERTIONS.register
-class IContains(Assertion, frozen=True, kw_only=True, dict=True, tag="icontains"):
+class IContains(TextSought, frozen=True, kw_only=True, dict=True, tag="icontains"):
     """The output contains the text `value`, whatever the letter case (full Unicode case folding on both sides)."""
-
-    value: Needle
 
     examples = (
         Example(options={"value": "PARIS"}, output="It is Paris.", expect="pass"),
         Example(options={"value": "strasse"}, output="Lange Straße 5", expect="pass"),
         Example(options={"value": "Rome"}, output="It is Paris.", expect="fail"),
     )
-
-    @property
-    def expected_text(self) -> str | None:
-        return None if self.negate else self.value
-
-    def problems(self, engine: Engine) -> Iterator[Problem]:
-        if not self.value:
-            yield _empty_needle(("value",), "contains")
-
-    def warnings(self, engine: Engine) -> Iterator[Problem]:
-        yield from _unfilled(("value",), self.value, engine)
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if self._folded in evidence.folded_text:
@@ -178,27 +173,16 @@ class IContainsAny(Assertion, frozen=True, kw_only=True, tag="icontains-any"):
 
 
 @ASSERTIONS.register
-class StartsWith(Assertion, frozen=True, kw_only=True, tag="starts-with"):
+class StartsWith(TextSought, frozen=True, kw_only=True, tag="starts-with"):
     """The output begins with the text `value`, letter case and white space included."""
 
-    value: Needle
+    verb = "starts with"
 
     examples = (
         Example(options={"value": "Dear "}, output="Dear Ada,", expect="pass"),
         Example(options={"value": "Dear "}, output="  Dear Ada,", expect="fail"),
         Example(options={"value": "{"}, output={"ok": True}, expect="pass"),
     )
-
-    @property
-    def expected_text(self) -> str | None:
-        return None if self.negate else self.value
-
-    def problems(self, engine: Engine) -> Iterator[Problem]:
-        if not self.value:
-            yield _empty_needle(("value",), "starts with")
-
-    def warnings(self, engine: Engine) -> Iterator[Problem]:
-        yield from _unfilled(("value",), self.value, engine)
 
     def evaluate(self, evidence: Evidence) -> Outcome:
         if evidence.text.startswith(self.value):

@@ -122,8 +122,8 @@ class TraceSpanCount(TraceAssertion, frozen=True, kw_only=True, tag="trace-span-
 class TraceSpanDuration(TraceAssertion, frozen=True, kw_only=True, tag="trace-span-duration"):
     """Every matching span took at most `max` and at least `min` milliseconds; with `percentile`, that share of them.
 
-    Needs `tracing: {enabled: true}` in the suite. Where no span at all was received, the assertion is an error; where
-    none matches, or one that matches has no end, it fails, negated or not.
+    Needs `tracing: {enabled: true}` in the suite. Where no span at all was received, or one that matches has no end,
+    the assertion is an error; where none matches, it fails, negated or not.
     """
 
     min: Annotated[

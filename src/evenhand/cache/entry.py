@@ -120,14 +120,6 @@ def read_entry(body: bytes, key: str) -> Entry:
     return Entry(head, response, question)
 
 
-def read_head(body: bytes) -> Head:
-    """The first line of an entry alone, for displays. Raises `BadEntry`."""
-    try:
-        return _HEAD.decode(_unpacked(body).partition(b"\n")[0])
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BadEntry(f"its head cannot be read ({error})") from None
-
-
 def entry_text(body: bytes) -> str:
     """An entry as one text, to search in. Raises `BadEntry`."""
     return _unpacked(body).decode("utf-8", "replace")

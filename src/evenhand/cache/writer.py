@@ -14,8 +14,9 @@ from evenhand.io.sqlite import is_busy, transaction
 
 BATCH = 200
 """Answers that are committed together at most."""
-GATHER_S = 0.03
-"""Seconds that an answer waits for others."""
+GATHER_S = 0.1
+"""Seconds that an answer waits for others. Each commit makes look-ups slower for a moment, since it empties what SQLite
+remembers of the file."""
 MAX_WAITING_BYTES = 256 << 20
 """Bytes of answers that may wait; above, `put` waits a while."""
 PATIENCE_S = 30.0
@@ -36,7 +37,7 @@ class Writer:
         self._waiting: dict[bytes, bytes] = {}
         self._bytes_put = 0
         self._bytes_done = 0
-        self._closing = False
+        self._closing = threading.Event()
         self._wake = threading.Event()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -66,7 +67,7 @@ class Writer:
 
     def close(self) -> None:
         """Write everything that waits, put the log back into the file, and end the thread."""
-        self._closing = True
+        self._closing.set()
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
@@ -99,11 +100,10 @@ class Writer:
         while True:
             self._wake.wait()
             self._wake.clear()
-            if not self._closing:
-                time.sleep(GATHER_S)
+            self._closing.wait(GATHER_S)
             while self._queue or self._used:
                 self._take()
-            if self._closing and not self._queue:
+            if self._closing.is_set() and not self._queue:
                 break
         if not self.has_failed:
             try:

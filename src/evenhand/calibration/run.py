@@ -27,7 +27,8 @@ from evenhand.model.provider import Session
 from evenhand.model.result import CaseResult, RunStatus
 from evenhand.model.suite import Case, Prompt, Repeat, Suite
 from evenhand.providers.echo import Echo
-from evenhand.session import Observer, RunOptions, execute_run
+from evenhand.run.options import RunOptions
+from evenhand.session.execution import Observer, execute_run
 from evenhand.store.store import open_store
 from evenhand.template import Val
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, suite_directory, suite_option
+from evenhand.cli.locate import allow_outside_option, cache_dir_option, suite_directory, suite_option
 from evenhand.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,18 +31,7 @@ _SHOWN_CHARACTERS = 100
 
 def _directory_options(function: Function) -> Function:
     """The options that say whose kept answers are meant."""
-    for option in (
-        suite_option,
-        click.option(
-            "--cache-dir",
-            metavar="DIR",
-            envvar="EVENHAND_CACHE_DIR",
-            show_envvar=True,
-            help="Folder of the kept answers; by default one in the state folder.",
-        ),
-    ):
-        function = option(function)
-    return function
+    return cache_dir_option(suite_option(function))
 
 
 def _directory(suite: Path, cache_dir: str | None) -> Path:

@@ -33,6 +33,17 @@ def suite_option(function: Function) -> Function:
     )(function)
 
 
+def cache_dir_option(function: Function) -> Function:
+    """The option `--cache-dir` of commands that use or show kept answers."""
+    return click.option(
+        "--cache-dir",
+        metavar="DIR",
+        envvar="EVENHAND_CACHE_DIR",
+        show_envvar=True,
+        help="Folder of the kept answers; by default one in the state folder.",
+    )(function)
+
+
 def suite_directory(path: Path) -> Path:
     """The folder that a suite's path stands for; the path itself need not exist."""
     return path if path.is_dir() else path.parent

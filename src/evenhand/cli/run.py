@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, sandbox_options, suite_argument
+from evenhand.cli.locate import allow_outside_option, cache_dir_option, sandbox_options, suite_argument
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import Terminal, is_terminal, note
@@ -110,13 +110,7 @@ def _keeping(function: Function) -> Function:
             show_envvar=True,
             help="Which empty answers are kept, instead of what the suite says.",
         ),
-        click.option(
-            "--cache-dir",
-            metavar="DIR",
-            envvar="EVENHAND_CACHE_DIR",
-            show_envvar=True,
-            help="Folder of the kept answers; by default one in the state folder.",
-        ),
+        cache_dir_option,
         click.option("--no-grader-cache", is_flag=True, help="Ask graders anew."),
         click.option(
             "--cache-only",

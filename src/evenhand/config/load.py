@@ -181,6 +181,7 @@ class _Loading:
             warnings=self.findings.warnings(),
             digests={**_digests(written, parts, reading, env), "files": self.files.digest()},
             snapshot=_snapshot(document),
+            functions=() if given is None else given.functions,
         )
 
     def _refuse_programs(self, written: WrittenSuite, root: Place) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 _RUBRIC = "write an `llm-rubric` that says what you expect"
-_CODE = "write it as `javascript` or `python`, a few lines of code"
 _TOOLS = "write a `tool-call` with the `name`, and `args` or a `schema`"
 _LIBRARY = "call a library of your choice in a `python` check, and give it a `threshold`"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from evenhand.config.findings import Place
 from evenhand.config.sandbox_rules import provider_refusals
 from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import find_type
+from evenhand.errors import Problem
 from evenhand.model.confinement import Confinement
 from evenhand.model.provider import PROVIDERS, Provider
 
@@ -53,9 +54,19 @@ def read_provider(value: Any, place: Place, confinement: Confinement) -> Provide
         provider = msgspec.structs.replace(provider, id=id_of(value))
     for problem in (*provider.problems(confinement), *provider_refusals(provider, confinement)):
         place.add(problem)
-    for warning in provider.warnings(confinement.directory):
+    for warning in (*unkept(provider), *provider.warnings(confinement.directory)):
         place.add_warning(warning)
     return provider
+
+
+def unkept(provider: Provider) -> Iterator[Problem]:
+    """A warning where the suite wants answers kept that cannot be."""
+    if provider.cache and not provider.can_keep_answers:
+        yield Problem(
+            f"answers of type {provider.__struct_config__.tag!r} cannot be kept: every question is put anew",
+            ("cache",),
+            "remove it, or give the class of the provider a `keyer`",
+        )
 
 
 def refuse_transform(provider: Provider, place: Place) -> None:

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any
 
 from evenhand.io.deadlines import Deadlines, TimeIsUp
@@ -27,7 +26,18 @@ CLOSE_S = 1.0
 class _Call:
     """One call: what to run, where the result goes, and how far it has come."""
 
-    __slots__ = ("abandoned", "argument", "error", "finished", "function", "future", "lane", "result", "task")
+    __slots__ = (
+        "abandoned",
+        "argument",
+        "begun",
+        "error",
+        "finished",
+        "function",
+        "future",
+        "lane",
+        "result",
+        "task",
+    )
 
     def __init__(
         self,
@@ -43,15 +53,17 @@ class _Call:
         self.task: asyncio.Task[None] | None = None
         self.result: Any = None
         self.error: BaseException | None = None
+        self.begun = False
         self.abandoned = False
         self.finished = False
 
     async def run(self) -> None:
+        self.begun = True
         try:
             self.result = await self.function(self.argument)
         except BaseException as error:  # noqa: BLE001  (whatever it is, the caller must hear of it)
             self.error = error
-        self.finished = True
+        self.lane.end(self)
 
 
 class _Lane:
@@ -62,14 +74,20 @@ class _Lane:
         self._caller = caller
         self._loop = asyncio.new_event_loop()
         self._closing = False
+        self._running = 0
         self._asked: Gathering[_Call] = Gathering(caller, self._send)
         self._answered: Gathering[_Call] = Gathering(self._loop, self._send_back)
         # A daemon, so that a coroutine that never returns cannot keep the process alive.
         self.thread = threading.Thread(target=self._work, name=name, daemon=True)
         self.thread.start()
 
-    def start(self, call: _Call) -> None:
-        self._asked.put(call)
+    def start(self, call: _Call) -> int:
+        """Begin a call soon; returns how many now wait for that."""
+        return self._asked.put(call)
+
+    def start_all(self) -> None:
+        """Begin those that wait, since no more will come for now."""
+        self._asked.flush()
 
     def cancel(self, call: _Call, noticed: asyncio.Future[None]) -> None:
         """Cancel a call, and tell when this loop has come to do so."""
@@ -82,6 +100,7 @@ class _Lane:
         _call_in(self._loop, stop)
 
     def close(self) -> None:
+        self._asked.flush()
         self._closing = True
         _call_in(self._loop, self._loop.stop)
 
@@ -94,21 +113,32 @@ class _Lane:
     def _send_back(self, calls: list[_Call]) -> None:
         _call_in(self._caller, _deliver, calls)
 
-    def _begin(self, calls: list[_Call]) -> None:
-        for call in calls:
-            if call.abandoned:
-                call.finished = True
-                continue
-            call.task = self._loop.create_task(call.run())
-            call.task.add_done_callback(partial(self._end, call))
-
-    def _end(self, call: _Call, task: asyncio.Task[None]) -> None:
-        if not call.finished:  # Cancelled before its first step.
-            call.error = asyncio.CancelledError()
-            call.finished = True
+    def end(self, call: _Call) -> None:
+        """Take in that a call has come to an end."""
+        call.finished = True
         call.task = None
+        self._running -= 1
         if not call.abandoned:
             self._answered.put(call)
+        if not self._running:
+            self._answered.flush()
+
+    def _begin(self, calls: list[_Call]) -> None:
+        self._running += len(calls)
+        for call in calls:
+            if call.abandoned:
+                self.end(call)
+            else:
+                call.task = self._loop.create_task(call.run())
+        # Comes after the first step of each.
+        self._loop.call_soon(self._end_cancelled, calls)
+
+    def _end_cancelled(self, calls: list[_Call]) -> None:
+        """End the calls whose tasks were cancelled, by others that found them, before their first step."""
+        for call in calls:
+            if not call.begun and not call.finished:
+                call.error = asyncio.CancelledError()
+                self.end(call)
 
     def _work(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -140,8 +170,9 @@ class _Lane:
 class CallLoop:
     """Runs async calls for one event loop on another, which is started with the first call."""
 
-    def __init__(self, name: str, timeout_s: float | None = None) -> None:
-        """`timeout_s` is the time that each call has."""
+    def __init__(self, name: str, *, size: int | None = None, timeout_s: float | None = None) -> None:
+        """`size` is the number of calls in flight at most, where it is known, `timeout_s` the time of each."""
+        self._size = size
         self._name = name
         self._lane: _Lane | None = None
         self._lanes = 0
@@ -156,7 +187,8 @@ class CallLoop:
         loop = asyncio.get_running_loop()
         lane = self._usable_lane(loop)
         call = _Call(function, argument, loop.create_future(), lane)
-        lane.start(call)
+        if lane.start(call) == self._size:
+            lane.start_all()
         try:
             await self._deadlines.wait(call.future)
         except (asyncio.CancelledError, TimeIsUp):

@@ -22,15 +22,17 @@ class Gathering(Generic[T]):
         self._items: list[T] = []
         self._seen = 0
 
-    def put(self, item: T) -> None:
-        """Hand an item over soon. Only for the loop's own thread."""
+    def put(self, item: T) -> int:
+        """Hand an item over soon; returns how many now wait for that. Only for the loop's own thread."""
         self._items.append(item)
-        if len(self._items) == 1:
+        waiting = len(self._items)
+        if waiting == 1:
             self._seen = 1
             self._loop.call_soon(self._look)
+        return waiting
 
     def flush(self) -> None:
-        """Hand over what there is."""
+        """Hand over what there is, since no more will come for now."""
         if self._items:
             items, self._items = self._items, []
             self._hand_over(items)

@@ -2,30 +2,48 @@
 
 A suite is stored, compared and resumed as data, which a function is not. So a function is known by a reference that
 names it and its code: another function under the same name is another reference. A reference from a file means
-nothing: only this process knows what it stands for.
+nothing: only this process knows what it stands for, for as long as the suite that was given lives.
 """
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 PREFIX = "function://"
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+class GivenFunction:
+    """A function and the reference that stands for it; whoever needs the reference keeps this."""
+
+    __slots__ = ("__weakref__", "function", "reference")
+
+    def __init__(self, function: Callable[..., Any], reference: str) -> None:
+        self.function = function
+        self.reference = reference
 
 
-def reference_to(function: Callable[..., Any]) -> str:
-    """The reference of a function: its module, name and a digest of its code; a number where two share these."""
+_given: WeakValueDictionary[str, GivenFunction] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def hand_over(function: Callable[..., Any]) -> GivenFunction:
+    """The function under its reference: its module, name and a digest of its code; a number where two share these."""
     module = getattr(function, "__module__", None) or "builtins"
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     start = f"{PREFIX}{module}:{name}#{_digest(function)}"
     reference, number = start, 1
-    while _FUNCTIONS.setdefault(reference, function) is not function:
-        number += 1
-        reference = f"{start}~{number}"
-    return reference
+    with _lock:
+        while (known := _given.get(reference)) is not None:
+            if known.function is function:
+                return known
+            number += 1
+            reference = f"{start}~{number}"
+        handed = _given[reference] = GivenFunction(function, reference)
+    return handed
 
 
 def is_reference(text: str) -> bool:
@@ -35,7 +53,8 @@ def is_reference(text: str) -> bool:
 
 def function_of(reference: str) -> Callable[..., Any] | None:
     """The function that a reference stands for in this process."""
-    return _FUNCTIONS.get(reference)
+    given = _given.get(reference)
+    return None if given is None else given.function
 
 
 def _digest(function: Callable[..., Any]) -> str:

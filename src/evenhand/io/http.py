@@ -12,6 +12,7 @@ import io
 import socket
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -69,6 +70,7 @@ class HttpClient:
         self._guard = guard
         self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[tuple[str, str | None], str | None] = {}
+        self._looking_up = asyncio.Lock()
 
     async def send(self, request: HttpRequest, *, timeout_ms: float) -> HttpReply:
         """The reply to a call, whatever its status. Redirects are not followed: they would carry keys elsewhere.
@@ -88,7 +90,7 @@ class HttpClient:
                 data=_payload(request.body),
                 allow_redirects=False,
                 proxy=proxy,
-                timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
+                timeout=_whole(timeout_ms),
             ) as response:
                 body = await _bounded(response)
                 headers = {name.lower(): value for name, value in response.headers.items()}
@@ -124,8 +126,18 @@ class HttpClient:
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname)
         if origin not in self._proxies:
-            self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
+            async with self._looking_up:  # the first calls of a run all come at once
+                if origin not in self._proxies:
+                    self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
         return self._proxies[origin]
+
+
+@lru_cache(maxsize=64)  # a provider has one, and making it takes longer than looking it up
+def _whole(timeout_ms: float) -> aiohttp.ClientTimeout:
+    """The limit on a whole exchange."""
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=timeout_ms / 1_000)
 
 
 def _proxy_of(scheme: str, host: str | None) -> str | None:

@@ -49,10 +49,9 @@ def provider_document(request: Request, *, id: int | None = None) -> bytes:
 def provider_fields(request: Request) -> dict[str, Any]:
     """What a program under test is asked, without the envelope and what names the test and the trace."""
     fields: dict[str, Any] = {"vars": request.vars, "params": request.params}
-    if request.text is not None:
-        fields["prompt"] = {"text": request.text}
-    elif request.transcript is not None:
-        fields["prompt"] = {"messages": request.transcript}
+    prompt = _prompt(request)
+    if prompt is not None:
+        fields["prompt"] = prompt
     if request.tools:
         fields["tools"] = request.tools
     return fields
@@ -93,17 +92,22 @@ def assert_fields(
     tool_calls: Sequence[ToolCall],
 ) -> dict[str, Any]:
     """What a checker is asked, without the envelope and the test's name."""
-    fields: dict[str, Any] = {"output": output, "prompt": None}
-    if request is not None and request.text is not None:
-        fields["prompt"] = {"text": request.text}
-    elif request is not None and request.transcript is not None:
-        fields["prompt"] = {"messages": request.transcript}
-    fields["provider"] = {"id": provider_id}
-    fields["config"] = config
-    fields["vars"] = vars
+    fields: dict[str, Any] = {
+        "output": output,
+        "prompt": None if request is None else _prompt(request),
+        "provider": {"id": provider_id},
+        "config": config,
+        "vars": vars,
+    }
     if tool_calls:
         fields["tool_calls"] = tool_calls
     return fields
+
+
+def _prompt(request: Request) -> dict[str, Any] | None:
+    if request.text is not None:
+        return {"text": request.text}
+    return None if request.transcript is None else {"messages": request.transcript}
 
 
 def encoded(document: dict[str, Any]) -> bytes:

@@ -6,6 +6,7 @@ import os
 import secrets
 import subprocess
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,9 +34,32 @@ def git_state(directory: Path) -> Git | None:
         return None
     commit, _, branch = found.strip().partition("\n")
     changed = _git(directory, "status", "--porcelain", "--untracked-files=no")
-    return Git(
-        commit=commit, branch=None if branch == "HEAD" else branch, dirty=bool(changed and changed.strip())
-    )
+    if branch == "HEAD":
+        branch = branch_of_ci(os.environ)
+    return Git(commit=commit, branch=branch or None, dirty=bool(changed and changed.strip()))
+
+
+_BRANCH_VARIABLES = (
+    "GITHUB_HEAD_REF",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
+    "CI_COMMIT_BRANCH",
+    "SYSTEM_PULLREQUEST_SOURCEBRANCH",
+    "BUILD_SOURCEBRANCH",
+    "BITBUCKET_BRANCH",
+    "BUILDKITE_BRANCH",
+    "CIRCLE_BRANCH",
+    "CHANGE_BRANCH",
+    "GIT_BRANCH",
+)
+"""Where CI systems (GitHub, GitLab, Azure, Bitbucket, Buildkite, CircleCI, Jenkins) name the branch that is built."""
+
+
+def branch_of_ci(environ: Mapping[str, str]) -> str:
+    """The branch that a CI system builds, empty where it says none: most check out a commit without a branch."""
+    named = next((environ[name] for name in _BRANCH_VARIABLES if environ.get(name)), "")
+    if not named and environ.get("GITHUB_REF_TYPE") == "branch":
+        named = environ.get("GITHUB_REF_NAME", "")
+    return "" if named.startswith("refs/tags/") else named.removeprefix("refs/heads/").removeprefix("origin/")
 
 
 def _git(directory: Path, *arguments: str) -> str | None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 from evenhand.io.deadlines import Deadlines, TimeIsUp
 from evenhand.io.gathering import Gathering
@@ -66,13 +67,42 @@ class _Call:
         self.finished = True
 
 
+class _Bell(Protocol):
+    """What wakes a thread: True to look for calls, False to end."""
+
+    def put(self, go_on: bool, /) -> None: ...
+
+    def get(self) -> bool: ...
+
+
+class _Pipe:
+    """A bell that takes two file descriptors.
+
+    Who waits for a lock (a `SimpleQueue` has one) is given the processor at once, only to find that the one who rang
+    still holds the interpreter's lock. Linux lets those who write to a pipe go on until they wait themselves.
+    """
+
+    def __init__(self) -> None:
+        self._out, self._in = os.pipe()
+
+    def put(self, go_on: bool, /) -> None:
+        os.write(self._in, b"+" if go_on else b"-")
+
+    def get(self) -> bool:
+        if os.read(self._out, 1) == b"+":
+            return True
+        os.close(self._in)
+        os.close(self._out)
+        return False
+
+
 class _Worker:
     """A thread that takes calls when its bell rings, until there are none left."""
 
-    def __init__(self, waiting: deque[_Call], take_all: Callable[[], None], name: str) -> None:
+    def __init__(self, waiting: deque[_Call], take_all: Callable[[], None], bell: _Bell, name: str) -> None:
         self._waiting = waiting
         self._take_all = take_all
-        self._bell: SimpleQueue[bool] = SimpleQueue()
+        self._bell = bell
         self.is_idle = False
         self.is_waking = False
         # A daemon, so that a call that never returns cannot keep the process alive.
@@ -130,8 +160,9 @@ class CallThreads:
             self._loop = loop
             self._asked = Gathering(loop, partial(self._start, loop))
         call = _Call(function, argument, loop.create_future())
-        self._asked.put(call)
         self._in_flight += 1
+        if self._asked.put(call) == self._size:
+            self._asked.flush()
         try:
             await self._deadlines.wait(call.future)
         except (asyncio.CancelledError, TimeIsUp):
@@ -186,10 +217,15 @@ class CallThreads:
             worker.wake()
         enough = min(self._in_flight, self._size) + self._stuck()
         for _ in range(min(count - len(idle), enough - len(self._workers))):
-            worker = _Worker(self._waiting, self._take_all, f"{self._name}-{len(self._workers) + 1}")
-            self._workers.append(worker)
-            worker.thread.start()
-            worker.wake()
+            self._add_worker().wake()
+
+    def _add_worker(self) -> _Worker:
+        """Start a thread. The first one is the one that runs quick calls."""
+        bell: _Bell = SimpleQueue() if self._workers else _Pipe()
+        worker = _Worker(self._waiting, self._take_all, bell, f"{self._name}-{len(self._workers) + 1}")
+        self._workers.append(worker)
+        worker.thread.start()
+        return worker
 
     # The side of the threads.
 

@@ -24,13 +24,15 @@ class Option(NamedTuple):
 
 
 def options_of(cls: type[msgspec.Struct]) -> list[Option]:
-    """The options of a class in the order in which a reader wants them: its own first, shared ones last."""
+    """The options of a class in the order in which a reader wants them: its own first, the most widely shared last."""
     hints = typing.get_type_hints(cls, include_extras=True)
-    bases = [
-        base for base in cls.__mro__[1:] if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
-    ]
-    shared = {name for base in bases for name in base.__struct_fields__}
-    fields = sorted(msgspec.structs.fields(cls), key=lambda field: field.name in shared)
+    distance = {
+        name: place
+        for place, base in enumerate(cls.__mro__)
+        if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
+        for name in base.__struct_fields__
+    }
+    fields = sorted(msgspec.structs.fields(cls), key=lambda field: distance[field.name])
     return [
         Option(
             name=field.encode_name,

@@ -189,6 +189,11 @@ class Provider(
         """
         return None
 
+    @property
+    def can_keep_answers(self) -> bool:
+        """Whether the type says what makes two of its questions the same."""
+        return type(self).keyer is not Provider.keyer
+
     def keyer(self, context: ProviderContext) -> Keyer | None:
         """What makes the questions under which answers are kept; None for a type whose answers cannot be."""
         return None

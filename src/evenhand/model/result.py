@@ -309,6 +309,20 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The run whose failed and errored cells were asked for."""
 
 
+class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was asked of a run, beside its suite, that decides what it finds; a run that is resumed keeps to it."""
+
+    safe_mode: bool = False
+    """Whether inline code was rejected, whoever asked for that."""
+    no_fallback: bool = False
+    fallback_on_empty_reason: tuple[str, ...] | None = None
+    no_cache: bool = False
+    cache_only: bool = False
+    no_grader_cache: bool = False
+    allow_empty: bool = False
+    allow_unchecked: bool = False
+
+
 class RunStatus(enum.StrEnum):
     """Whether a run got to its end."""
 
@@ -337,6 +351,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digests: dict[str, str] = {}
     git: Git | None = None
     filters: Filters = Filters()
+    terms: Terms = Terms()
     repeat: int = 1
     planned_cells: int | None = None
     limits: tuple[LimitHistory, ...] = ()

@@ -267,6 +267,14 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """sha256 by part (prompts, providers, tests, asserts, files, env): equal digests mean an equal question."""
     snapshot: Json = None
     """The suite as it was put together, for storing: `${env:…}` not filled in, without the cases."""
+    functions: tuple[object, ...] = ()
+    """What keeps the functions that a caller handed over for as long as the suite lives."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<Suite {self.name!r} in {self.path}: {len(self.cases)} cases, "
+            f"providers {[provider.id for provider in self.providers]}>"
+        )
 
     @property
     def directory(self) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from evenhand.model.exchange import Message, ToolCall
+from evenhand.model.exchange import Message, ToolCall, Usage
 from evenhand.text.json_reader import NotJson, compact_json, read_json
 
 
@@ -58,6 +58,22 @@ def arguments_text(call: ToolCall) -> str:
 def count(value: Any) -> int:
     """A number of tokens as reported, 0 for anything else."""
     return value if type(value) is int and value > 0 else 0
+
+
+def usage_of(reported: Any, *, asked: str, answered: str) -> Usage | None:
+    """The tokens of a call in the forms of OpenAI, None where nothing is reported.
+
+    `asked` and `answered` are the words of a form for the two sides: `prompt` and `completion`, `input` and `output`.
+    """
+    if not isinstance(reported, dict):
+        return None
+    details = reported.get(f"{asked}_tokens_details")
+    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    return Usage(
+        input_tokens=max(0, count(reported.get(f"{asked}_tokens")) - cached),
+        output_tokens=count(reported.get(f"{answered}_tokens")),
+        cache_read_tokens=cached,
+    )
 
 
 def data_url(image: Mapping[str, Any]) -> str:

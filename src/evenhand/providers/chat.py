@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool, Usage
+from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool
 from evenhand.providers.blocks import (
     arguments_text,
     blocks_of,
-    count,
     data_url,
     facts,
     read_call,
+    usage_of,
     with_call_ids,
 )
 
@@ -43,7 +43,7 @@ def read_chat(answer: dict[str, Any]) -> Response:
     return Response(
         output=text or (refusal if is_refusal else ""),
         tool_calls=tuple(call for call in calls if call is not None),
-        usage=_usage(answer.get("usage")),
+        usage=usage_of(answer.get("usage"), asked="prompt", answered="completion"),
         model=answer.get("model"),
         stop_reason=choice.get("finish_reason"),
         empty_reason="refusal" if is_refusal else None,
@@ -107,15 +107,3 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(part.get("text", "") for part in content if part.get("type") == "text")
     return content if isinstance(content, str) else ""
-
-
-def _usage(reported: Any) -> Usage | None:
-    if not isinstance(reported, dict):
-        return None
-    details = reported.get("prompt_tokens_details")
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(
-        input_tokens=max(0, count(reported.get("prompt_tokens")) - cached),
-        output_tokens=count(reported.get("completion_tokens")),
-        cache_read_tokens=cached,
-    )

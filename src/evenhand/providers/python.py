@@ -129,8 +129,9 @@ class PythonSession:
         # A limit of the run that is as short is kept by the run alone.
         run_keeps_time = context.timeout_ms is not None and context.timeout_ms <= provider.timeout_ms
         self._timeout_s = None if run_keeps_time else provider.timeout_ms / 1_000
-        self._threads = CallThreads(context.concurrency, "python-provider", self._timeout_s)
-        self._loop = CallLoop("python-provider-loop", self._timeout_s)
+        size = context.concurrency
+        self._threads = CallThreads(size, "python-provider", timeout_s=self._timeout_s)
+        self._loop = CallLoop("python-provider-loop", size=size, timeout_s=self._timeout_s)
 
     async def complete(self, request: Request) -> Response:
         """Call the function and read what it returns. Raises `ProviderError`."""

@@ -11,14 +11,14 @@ from typing import Any
 
 from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.reply import in_words
-from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool, Usage, message_text
+from evenhand.model.exchange import AnswerForm, Message, Request, Response, Tool, message_text
 from evenhand.providers.blocks import (
     arguments_text,
     blocks_of,
-    count,
     data_url,
     facts,
     read_call,
+    usage_of,
     with_call_ids,
 )
 
@@ -65,7 +65,7 @@ def read_responses(answer: dict[str, Any]) -> Response:
     return Response(
         output="".join(part["text"] for part in texts) or "".join(refusals),
         tool_calls=tuple(call for call in calls if call is not None),
-        usage=_usage(answer.get("usage")),
+        usage=usage_of(answer.get("usage"), asked="input", answered="output"),
         model=answer.get("model"),
         stop_reason=_stop_reason(answer, status),
         empty_reason="refusal" if refusals else None,
@@ -142,15 +142,3 @@ def _reasoning(items: Sequence[Mapping[str, Any]]) -> str | None:
             parts = item.get("content") or item.get("summary") or ()
             thoughts += [part["text"] for part in parts if isinstance(part, dict)]
     return "\n\n".join(thoughts) or None
-
-
-def _usage(reported: Any) -> Usage | None:
-    if not isinstance(reported, dict):
-        return None
-    details = reported.get("input_tokens_details")
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(
-        input_tokens=max(0, count(reported.get("input_tokens")) - cached),
-        output_tokens=count(reported.get("output_tokens")),
-        cache_read_tokens=cached,
-    )

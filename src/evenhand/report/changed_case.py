@@ -29,6 +29,11 @@ class ChangedCase(msgspec.Struct, frozen=True):
     base: CaseResult | None
     head: CaseResult | None
 
+    @property
+    def moves(self) -> str:
+        """From which status to which; a dash where there was or is none."""
+        return f"{self.diff.base_status or '–'} → {self.diff.head_status or '–'}"
+
     def output_pieces(self, *, whole: bool = False) -> list[Piece]:
         """What the output lost and gained; long parts are cut unless the `whole` is asked for."""
         if self.base is None or self.head is None or not self.diff.output_changed:

@@ -112,10 +112,8 @@ def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
         (asked_with(diff.cell, repeated=False), "dim"),
         indent=2,
     )
-    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
-    if diff.causes:
-        moves += f"; differs: {', '.join(diff.causes)}"
-    screen.paragraph("", moves, style="dim", indent=4)
+    differs = f"; differs: {', '.join(diff.causes)}" if diff.causes else ""
+    screen.paragraph("", change.moves + differs, style="dim", indent=4)
     for reason in change.reasons():
         screen.paragraph("", reason, indent=4, max_lines=100 if whole else 3)
     pieces = change.output_pieces(whole=whole)
@@ -169,9 +167,9 @@ def _markdown_row(change: ChangedCase, whole: bool) -> str:
         f"{marks[piece.kind]} {md_cell(piece.text)}" for piece in pieces[: None if whole else 8]
     )
     found = "<br>".join(md_cell(reason) for reason in change.reasons())
-    moves = f"{diff.base_status or '–'} → {diff.head_status or '–'}"
     asked = md_cell(asked_with(diff.cell, repeated=False))
-    return f"| {md_cell(diff.cell.test_id)} | {asked} | {moves} | {', '.join(diff.causes)} | {found} | {output} |\n"
+    cells = (md_cell(diff.cell.test_id), asked, change.moves, ", ".join(diff.causes), found, output)
+    return f"| {' | '.join(cells)} |\n"
 
 
 def document(

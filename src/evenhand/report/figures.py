@@ -243,7 +243,7 @@ REMEDIES: dict[str, str] = {
     ErrorClass.GRADER_FAILED: "the grader gave no usable verdict: look at what it answered",
     ErrorClass.GRADER_UNAVAILABLE: "the grader could not be reached: run again with `--failed`",
     ErrorClass.STORE_UNAVAILABLE: "results could not be kept: `evenhand doctor` checks the state folder",
-    ErrorClass.INTERNAL: "a fault of evenhand itself: please report it with the message",
+    ErrorClass.INTERNAL: "a fault of evenhand itself, or of a plugin: please report it with the message",
     ErrorClass.GRADER_MISSING: "no grader is configured for this assertion: name one in the suite",
     ErrorClass.RENDER_FAILED: "a template does not render for this case: mend it or the case's vars",
     ErrorClass.ASSERT_FAILED: "an assertion cannot be evaluated: mend it in the suite",
@@ -257,6 +257,11 @@ REMEDIES: dict[str, str] = {
 def remedy(error_class: str | None) -> str:
     """What to do about an error, empty for a class that this version does not know."""
     return REMEDIES.get(error_class or "", "")
+
+
+def owner(error_class: str) -> str:
+    """Whose an error is to mend."""
+    return "the suite" if exit_code_of(error_class) is ExitCode.SUITE else "the machinery"
 
 
 def percent(share: float) -> str:

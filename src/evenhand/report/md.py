@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseStatus, Run
 from evenhand.report.comparison import run_lines
@@ -20,6 +19,7 @@ from evenhand.report.figures import (
     most_frequent,
     named_scores,
     notes,
+    owner,
     plain_score,
     rate,
     remedy,
@@ -112,9 +112,9 @@ def _error_classes(out: TextIO, run: Run) -> None:
     out.write(
         "\n### Error classes\n\n| class | cells | belongs to | what to do |\n| --- | ---: | --- | --- |\n"
     )
-    for name, count in counts:
-        owner = "the suite" if exit_code_of(name) is ExitCode.SUITE else "the machinery"
-        out.write(f"| {cell(name)} | {count:,} | {owner} | {remedy(name)} |\n")
+    out.writelines(
+        f"| {cell(name)} | {count:,} | {owner(name)} | {remedy(name)} |\n" for name, count in counts
+    )
 
 
 def _named_scores(out: TextIO, run: Run) -> None:

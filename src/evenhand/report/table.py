@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TextIO
 
-from evenhand.errors import ExitCode, exit_code_of
 from evenhand.model.outcome import Status
 from evenhand.model.result import NOT_PASSING, AssertResult, CaseResult, CaseStatus, Run
 from evenhand.report.comparison import run_lines
@@ -16,6 +15,7 @@ from evenhand.report.figures import (
     most_frequent,
     named_scores,
     notes,
+    owner,
     plain_score,
     rate,
     remedy,
@@ -197,7 +197,7 @@ def _error_classes(screen: Screen, run: Run) -> None:
     counts = most_frequent(run.summary.error_counts)
     width = min(max((len(name) for name, _ in counts), default=0), 24)
     for name, count in counts:
-        who = "the suite" if exit_code_of(name) is ExitCode.SUITE else "the machinery"
+        who = owner(name)
         advice = remedy(name)
         screen.paragraph(
             (f"{name[:width].ljust(width)}  {count:>4,}  ", "yellow"),

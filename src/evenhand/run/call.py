@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evenhand.errors import ErrorClass, ProviderError
+from evenhand.io.reply import in_words
 from evenhand.model.exchange import Request, Response
 from evenhand.model.trace import Trace
 from evenhand.run.line import Line
@@ -98,6 +99,8 @@ async def _ask(line: Line, request: Request, timeout_ms: float | None) -> Respon
     started = time.perf_counter()
     try:
         response = await _within(timeout_ms, line.session.complete(request))
+        if not isinstance(response, Response):
+            raise TypeError(f"`complete` must return a `Response`, found {in_words(response)}")
     except ProviderError as error:
         line.failed(entry, error)
         raise

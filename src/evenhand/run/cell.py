@@ -12,6 +12,7 @@ import msgspec
 
 from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
+from evenhand.io.user_code import raised
 from evenhand.model.assertion import Assertion
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Json, Request, Response, SentCall
@@ -64,7 +65,7 @@ async def run_cell(cell: Cell, services: Services) -> CaseResult:
             message = f"the case took longer than {limit_ms:g} ms"
             error = ClassifiedError(message, ErrorClass.PROVIDER_TIMEOUT)
         else:
-            error = ClassifiedError(f"{type(failure).__name__}: {failure}", ErrorClass.INTERNAL)
+            error = ClassifiedError(raised(failure), ErrorClass.INTERNAL)
     return _unanswered(cell, services, progress, error, started)
 
 
@@ -157,12 +158,13 @@ async def _answered(
         if found.provider is not provider:
             progress.answered_by = found.provider.id
         return found.response, found.provider
+    line, cache = services.line(provider.id), services.cache
     response = await answer(
-        services.line(provider.id),
+        line,
         request,
         services,
         timeout_ms=timeout_ms,
-        fresh=services.cache is not None and needs_fresh_call(case),
+        fresh=cache is not None and (line.keyer is not None or cache.only) and needs_fresh_call(case),
         case_salt=case.cache_salt,
     )
     return response, provider

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from evenhand.errors import ClassifiedError, ErrorClass
+from evenhand.io.reply import in_words
+from evenhand.io.user_code import raised
 from evenhand.model.assertion import Assertion, scores_freely
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Status, Weighed, errored
@@ -139,7 +141,7 @@ class _Grading:
         except ClassifiedError as error:
             return errored(error.message, error.error_class, details=error.details)
         except Exception as error:  # noqa: BLE001  (as in `judge`)
-            return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
+            return errored(raised(error), ErrorClass.INTERNAL)
 
 
 def _over(view: Evidence, assertion: Assertion, outcome: Outcome) -> Outcome:
@@ -158,8 +160,17 @@ def _over(view: Evidence, assertion: Assertion, outcome: Outcome) -> Outcome:
 def judge(assertion: Assertion, evidence: Evidence) -> Outcome:
     """The outcome of one local assertion. Whatever breaks in it becomes an error, never a verdict."""
     try:
-        return assertion.judge(evidence)
+        outcome = assertion.judge(evidence)
+        return outcome if isinstance(outcome, Outcome) else _no_outcome(assertion, outcome)
     except ClassifiedError as error:
         return errored(error.message, error.error_class, details=error.details)
     except Exception as error:  # noqa: BLE001  (a broken kind must not take the cell's other verdicts with it)
-        return errored(f"{type(error).__name__}: {error}", ErrorClass.INTERNAL)
+        return errored(raised(error), ErrorClass.INTERNAL)
+
+
+def _no_outcome(assertion: Assertion, found: object) -> Outcome:
+    return errored(
+        f"`{type(assertion).__name__}.evaluate` must return an `Outcome`, found {in_words(found)}; "
+        "`verdict(held, reason)` makes one",
+        ErrorClass.INTERNAL,
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
 from evenhand.analysis.sequential import Decision, decide
 from evenhand.errors import UsageError
-from evenhand.model.assertion import walk
+from evenhand.model.assertion import Assertion
 from evenhand.model.provider import Provider
 from evenhand.model.result import CaseResult, CaseStatus, CellKey, FallbackAttempt, Filters
 from evenhand.model.suite import Case, Prompt, Repeat, Suite
@@ -290,7 +290,14 @@ def fallback_chain(suite: Suite, case: Case, provider: Provider) -> list[Provide
 
 def needs_fresh_call(case: Case) -> bool:
     """Whether an assertion of a case, or a member of one, asks about the call itself, which no kept answer tells of."""
-    return any(assertion.needs_fresh_call for assertion in walk(case.assertions))
+    return _asks_about_the_call(case.assertions)
+
+
+def _asks_about_the_call(assertions: Sequence[Assertion]) -> bool:
+    for assertion in assertions:
+        if assertion.needs_fresh_call or (assertion.members and _asks_about_the_call(assertion.members)):
+            return True
+    return False
 
 
 def admits(case: Case, provider_id: str) -> bool:

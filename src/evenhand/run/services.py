@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from evenhand.errors import ProviderError
+from evenhand.errors import ErrorClass, ProviderError
 from evenhand.io.clock import Clock, SystemClock
+from evenhand.io.user_code import raised
 from evenhand.model.assertion import Assertion
 from evenhand.model.emptiness import empty_reason
 from evenhand.model.evidence import Evidence
@@ -259,3 +260,6 @@ def _opened(provider: Provider, context: ProviderContext) -> Session:
         return provider.open(context)
     except ProviderError as error:
         return _Unopened(error)
+    except Exception as error:  # noqa: BLE001  (a type of a plugin that breaks must not end the run)
+        message = f"provider {provider.id!r} cannot be made ready: {raised(error)}"
+        return _Unopened(ProviderError(message, ErrorClass.INTERNAL))

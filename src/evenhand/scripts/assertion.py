@@ -15,7 +15,7 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome
 from evenhand.model.transform import DEFAULT_TIMEOUT_MS, FILE_PREFIX, MAX_TIMEOUT_MS
 from evenhand.scripts.batch import Answer
-from evenhand.scripts.verdicts import Terms, verdict
+from evenhand.scripts.verdicts import JAVASCRIPT, Terms, Words, verdict
 from evenhand.template import Engine
 
 _REFERENCE = re.compile(r"(.*?(\.[A-Za-z]+))(?::(.*))?", re.DOTALL)
@@ -67,6 +67,7 @@ class ScriptAssertion(Assertion, frozen=True, kw_only=True):
 
     extensions: ClassVar[tuple[str, ...]] = ()
     """Extensions of files that hold scripts of this kind."""
+    words: ClassVar[Words] = JAVASCRIPT
 
     @property
     def engine_name(self) -> str:
@@ -94,7 +95,7 @@ class ScriptAssertion(Assertion, frozen=True, kw_only=True):
 
     def conclude(self, answer: Answer, evidence: Evidence) -> Outcome:
         """The outcome that a script's answer comes to, `negate` included."""
-        terms = Terms(self.threshold, self.negate, self.timeout_ms, self.remedy)
+        terms = Terms(self.threshold, self.negate, self.timeout_ms, self.remedy, self.words)
         return self.guarded(verdict(answer, terms), evidence)
 
     @property

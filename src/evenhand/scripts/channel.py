@@ -18,6 +18,9 @@ class Channel:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        # Not `select`, which takes no number above 1,023: this one is that of the parent.
+        self._poll = select.poll()
+        self._poll.register(number, select.POLLIN)
         self._waiting: list[str] = []
         self._lock = threading.Lock()
         self._busy = threading.Event()
@@ -25,7 +28,7 @@ class Channel:
 
     def is_idle(self) -> bool:
         """Whether no batch waits, so that there is time to prepare for the next one."""
-        return not select.select([self._number], [], [], 0)[0]
+        return not self._poll.poll(0)
 
     def receive(self) -> dict[str, Any] | None:
         """The next batch; None where the other side hung up."""

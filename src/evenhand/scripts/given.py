@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from evenhand.scripts.batch import Given
+from evenhand.template.display import integer_text
 from evenhand.text.json_reader import compact_json
 
 LARGEST_EXACT_INTEGER = 2**53 - 1
@@ -29,7 +31,7 @@ def given(value: Any) -> Given:
     return Given(text, specials=compact_json(specials) if specials else "")
 
 
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def _is_encodable(text: str) -> bool:
@@ -54,7 +56,11 @@ def _specials(value: Any) -> list[list[Any]]:
         elif kind is list or kind is tuple:
             waiting += [(inner, (*path, index)) for index, inner in enumerate(item) if type(inner) is not str]
         elif kind is int and not -LARGEST_EXACT_INTEGER <= item <= LARGEST_EXACT_INTEGER:
-            found.append([list(path), "bigint", str(item)])
+            found.append([list(path), "bigint", integer_text(item)])
+        elif kind is Decimal:
+            # A whole number of more digits than an int is read with, or a number beyond a float.
+            is_whole = item.as_tuple().exponent == 0
+            found.append([list(path), "bigint" if is_whole else "number", str(item)])
         elif kind is float and not math.isfinite(item):
             found.append(
                 [list(path), "number", "NaN" if item != item else "Infinity" if item > 0 else "-Infinity"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,14 @@ import msgspec
 
 from evenhand.io.given_functions import function_of, is_reference
 from evenhand.scripts.batch import Answer, Given, Purpose, Script
-from evenhand.scripts.python_checks import CannotCheck, Check, call_check, load_file, load_inline
+from evenhand.scripts.python_checks import (
+    CannotCheck,
+    Check,
+    call_check,
+    load_file,
+    load_inline,
+    read_given,
+)
 
 
 def is_given(script: Script) -> bool:
@@ -88,12 +94,12 @@ class InProcess:
             return copy.deepcopy(check.answer)
         if dry:
             return {"returned": True}
-        about = json.loads(context.text) if context.text else {}
+        about = read_given(context.text) if context.text else {}
         if script.config.text:
-            about["config"] = json.loads(script.config.text)
+            about["config"] = read_given(script.config.text)
         # A function of the caller gets the output as text, whatever it was.
         as_text = output.is_text or is_given(script)
-        value = output.text if as_text else json.loads(output.text)
+        value = output.text if as_text else read_given(output.text)
         loop = asyncio.new_event_loop()
         try:
             return call_check(check, value, about, loop, purpose)

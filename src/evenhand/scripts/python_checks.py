@@ -14,6 +14,7 @@ import math
 import sys
 import traceback
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ Check = Callable[..., Any]
 MAX_LENGTH = 16 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_ITEMS = 10_000
+MAX_INT_TOKEN = 640
+"""Digits that `int` reads whatever the interpreter is told."""
 INLINE = "<check>"
 DEFAULT_NAMES = {"verdict": ("get_assert", "check"), "value": ("get_transform", "transform")}
 """Names of the function in a file, by what it is asked for, in the order in which they are looked for."""
@@ -156,6 +159,15 @@ def call_check(
 
 async def _awaited(value: Any) -> Any:
     return await value
+
+
+def read_given(text: str) -> Any:
+    """A value out of its JSON text, integers of any length included: `json` itself refuses more than 4,300 digits."""
+    return json.loads(text, parse_int=_integer)
+
+
+def _integer(token: str) -> int:
+    return int(token) if len(token) < MAX_INT_TOKEN else int(Decimal(token))
 
 
 def thrown(error: BaseException) -> dict[str, str]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.scripts.channel import Channel
-from evenhand.scripts.python_checks import CannotCheck, call_check, load_file, load_inline
+from evenhand.scripts.python_checks import CannotCheck, call_check, load_file, load_inline, read_given, thrown
 from evenhand.scripts.python_memory import memory_limited
 
 Check = Callable[..., Any]
@@ -54,6 +54,8 @@ class Worker:
                 answer = self._judged(batch, key, config)
         except MemoryError:
             answer = {"memory": True}
+        except KeyboardInterrupt as error:  # raised by the check: no key reaches this process
+            answer = {"threw": thrown(error)}
         printed = console.getvalue()
         lines = printed[:MAX_CONSOLE].splitlines()
         if len(printed) > MAX_CONSOLE:
@@ -67,10 +69,10 @@ class Worker:
             return check.answer
         if batch["dry"]:
             return {"returned": True}
-        output = batch["output"] if batch["output_is_text"] else json.loads(batch["output"])
-        context = json.loads(batch["context"]) if batch["context"] else {}
+        output = batch["output"] if batch["output_is_text"] else read_given(batch["output"])
+        context = read_given(batch["context"]) if batch["context"] else {}
         if config:
-            context["config"] = json.loads(config)
+            context["config"] = read_given(config)
         size = len(batch["output"]) + len(batch["context"])
         with memory_limited(16 * size):
             return call_check(check, output, context, self._loop, purpose)

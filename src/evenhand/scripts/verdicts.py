@@ -8,6 +8,7 @@ it throws, fails the assertion; a script that could not run to its end leaves it
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,10 +17,26 @@ from evenhand.errors import ErrorClass, dotted
 from evenhand.model.outcome import Outcome, Status, errored, failed_both_ways, meets
 from evenhand.scripts.batch import Answer, Thrown
 
-WANTED = "return true, false, a number, or {pass, score, reason}"
-
 MAX_DEPTH = 32
 """Levels of component results that are taken in."""
+
+
+class Words(NamedTuple):
+    """How values are called in the language of a script."""
+
+    nothing: str = "null"
+    true: str = "true"
+    false: str = "false"
+    needs_return: str = "code of several lines, and a line of several statements, needs an explicit `return`"
+
+    @property
+    def wanted(self) -> str:
+        """What a script must do to be judged."""
+        return f"return {self.true}, {self.false}, a number, or {{pass, score, reason}}"
+
+
+JAVASCRIPT = Words()
+PYTHON = Words("None", "True", "False", "code of several lines needs an explicit `return`")
 
 
 class Terms(NamedTuple):
@@ -30,10 +47,23 @@ class Terms(NamedTuple):
     timeout_ms: float = 5_000
     remedy: str = ""
     """What to do about a feature that the engine lacks."""
+    words: Words = JAVASCRIPT
 
 
 class WrongShape(Exception):
-    """A returned value that is no verdict, with the place in it that is wrong."""
+    """A returned value that is no verdict: what is wrong, and the value, if it is one that has to be told."""
+
+    def __init__(self, what: str, *found: Any, hint: str = "", names_wanted: bool = False) -> None:
+        super().__init__(what)
+        self._what = what
+        self._found = found
+        self._hint = hint
+        self._names_wanted = names_wanted
+
+    def told(self, words: Words) -> str:
+        """The reason of the failure."""
+        what = self._what.format(*(_in_words(value, words) for value in self._found))
+        return what + (f"; {words.wanted}" if self._names_wanted else "") + self._hint
 
 
 def verdict(answer: Answer, terms: Terms) -> Outcome:
@@ -47,7 +77,7 @@ def verdict(answer: Answer, terms: Terms) -> Outcome:
     try:
         outcome = _judged(answer.returned, terms)
     except WrongShape as wrong:
-        return failed_both_ways(str(wrong), details=details)
+        return failed_both_ways(wrong.told(terms.words), details=details)
     if details is None:
         return outcome
     return msgspec.structs.replace(outcome, details={**(outcome.details or {}), **details})
@@ -87,16 +117,21 @@ def _judged(returned: Any, terms: Terms) -> Outcome:
         return _of_number(_finite(returned, ()), terms)
     if isinstance(returned, dict) and returned.get("$") == "object":
         return _of_result(returned, terms)
-    raise WrongShape(_no_verdict(returned))
+    raise _no_verdict(returned, terms.words)
 
 
-def _no_verdict(returned: Any) -> str:
-    if isinstance(returned, dict) and returned.get("$") == "number":
-        return f"the script returned {returned['text']}, which is not a finite number"
-    message = f"the script returned {_in_words(returned)}, which is not a verdict; {WANTED}"
-    if isinstance(returned, dict) and returned.get("$") == "undefined":
-        message += " (code of several lines, and a line of several statements, needs an explicit `return`)"
-    return message
+def _no_verdict(returned: Any, words: Words) -> WrongShape:
+    kind = returned.get("$") if isinstance(returned, dict) else None
+    if kind == "number":
+        return WrongShape("the script returned {}, which is not a finite number", returned)
+    # In Python, None is what a function returns that says nothing.
+    is_silent = kind == "undefined" or (returned is None and words is PYTHON)
+    return WrongShape(
+        "the script returned {}, which is not a verdict",
+        returned,
+        hint=f" ({words.needs_return})" if is_silent else "",
+        names_wanted=True,
+    )
 
 
 def _of_boolean(value: bool, terms: Terms) -> Outcome:
@@ -124,7 +159,7 @@ def _of_number(number: float, terms: Terms) -> Outcome:
 def _of_result(returned: dict[str, Any], terms: Terms) -> Outcome:
     fields = returned["fields"]
     if "pass" not in fields:
-        raise WrongShape(f"the script returned {_in_words(returned)} without `pass`; {WANTED}")
+        raise WrongShape("the script returned {} without `pass`", returned, names_wanted=True)
     result = _result(fields, (), is_component=False)
     score = result.score or 0.0
     held = result.passed and (terms.threshold is None or meets(score, terms.threshold))
@@ -166,7 +201,7 @@ def _components(fields: dict[str, Any], path: tuple[str | int, ...]) -> tuple[Ou
     for index, item in enumerate(value["items"]):
         at = (*path, "componentResults", index)
         if not isinstance(item, dict) or item.get("$") != "object":
-            raise WrongShape(f"{_at(at)} must be a grading result, found {_in_words(item)}")
+            raise WrongShape(f"{_at(at)} must be a grading result, found {{}}", item)
         parts.append(_result(item["fields"], at, is_component=True))
     return tuple(parts)
 
@@ -184,26 +219,40 @@ def _named(fields: dict[str, Any], name: str, path: tuple[str | int, ...]) -> di
     return scores
 
 
+_SPACE = " \t\n\v\f\r\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What JavaScript takes for white space around a number."""
+_NUMERIC = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WITH_BASE = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+
+
+def _number_in(text: str) -> float | None:
+    """The number that a text is in JavaScript's eyes (`StringNumericLiteral` of ECMA-262), infinity aside."""
+    text = text.strip(_SPACE)
+    if _NUMERIC.fullmatch(text):
+        return float(text)
+    # Longer ones are beyond a float.
+    return float(int(text, 0)) if len(text) < 250 and _WITH_BASE.fullmatch(text) else None
+
+
 def _as_number(value: Any, path: tuple[str | int, ...]) -> float:
     """A named score: numbers, and what is recorded as one."""
     if value is None:
         return 0.0
-    if isinstance(value, (bool, int, float)):
-        return _finite(float(value), path)
-    if isinstance(value, str) and value.strip():
-        try:
-            return _finite(float(value.strip().replace("_", "x")), path)
-        except ValueError:
-            pass
-    if isinstance(value, dict) and value.get("$") == "number":
-        raise WrongShape(f"{_at(path)} must be a finite number, found {value['text']}")
-    raise WrongShape(f"{_at(path)} must be a finite number, found {_in_words(value)}")
+    if isinstance(value, str):
+        number = _number_in(value)
+        if number is not None:
+            return _finite(number, path)
+    elif isinstance(value, (bool, int, float)):
+        return _finite(value, path)
+    raise WrongShape(f"{_at(path)} must be a finite number, found {{}}", value)
 
 
 def _number(fields: dict[str, Any], name: str, path: tuple[str | int, ...]) -> float:
     value = fields.get(name)
     if isinstance(value, dict) and value.get("$") == "number":
-        raise WrongShape(f"{_at((*path, name))} must be a finite number, found {value['text']}")
+        raise WrongShape(f"{_at((*path, name))} must be a finite number, found {{}}", value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _wrong((*path, name), "a number", fields, name)
     return _finite(float(value), (*path, name))
@@ -221,19 +270,22 @@ def _finite(number: float, path: tuple[str | int, ...]) -> float:
 
 
 def _wrong(path: tuple[str | int, ...], wanted: str, fields: dict[str, Any], name: str) -> WrongShape:
-    found = _in_words(fields[name]) if name in fields else "nothing"
-    return WrongShape(f"{_at(path)} must be {wanted}, found {found}; {WANTED}")
+    what = f"{_at(path)} must be {wanted}, found "
+    if name in fields:
+        return WrongShape(what + "{}", fields[name], names_wanted=True)
+    return WrongShape(what + "nothing", names_wanted=True)
 
 
 def _at(path: tuple[str | int, ...]) -> str:
-    return f"`{dotted(path)}`"
+    """A place as it stands in the pattern of a sentence."""
+    return f"`{dotted(path)}`".replace("{", "{{").replace("}", "}}")
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Any, words: Words) -> str:
     if value is None:
-        return "null"
+        return words.nothing
     if isinstance(value, bool):
-        return str(value).lower()
+        return words.true if value else words.false
     if isinstance(value, str):
         return f"the text {value[:100]!r}"
     if isinstance(value, (int, float)):

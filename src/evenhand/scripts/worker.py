@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -114,8 +115,8 @@ class Worker(asyncio.Protocol):
             if size - start - 4 < length:
                 break
             try:
-                reply = _decode_reply(buffer[start + 4 : start + 4 + length])
-            except (msgspec.DecodeError, UnicodeDecodeError):
+                reply = _read_reply(bytes(buffer[start + 4 : start + 4 + length]))
+            except (msgspec.DecodeError, ValueError, RecursionError):
                 self.kill("answered with something that is no answer")
                 return
             start += 4 + length
@@ -186,5 +187,25 @@ class _Tail(asyncio.Protocol):
             del self.data[:-OUTPUT_KEPT]
 
 
+def _read_reply(frame: bytes) -> Reply:
+    """The reply that a frame holds. Raises `DecodeError`, `ValueError` and `RecursionError`."""
+    try:
+        return _decode_reply(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Halves of characters, which scripts may return: JSON has them as escapes, which the fast library refuses.
+        found = msgspec.convert(json.loads(frame.decode("utf-8", "surrogatepass")), dict[str, Any])
+        answers = msgspec.convert(found.pop("results", []), list[tuple[int, dict[str, Any]]])
+        results = tuple((index, msgspec.Raw(json.dumps(answer).encode())) for index, answer in answers)
+        return msgspec.structs.replace(msgspec.convert(found, Reply), results=results)
+
+
+def decode_answer(raw: msgspec.Raw) -> Answer:
+    """One answer out of a reply. Raises `DecodeError`."""
+    try:
+        return _decode_answer(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.convert(json.loads(bytes(raw)), Answer)
+
+
 _decode_reply = msgspec.json.Decoder(Reply).decode
-decode_answer = msgspec.json.Decoder(Answer).decode
+_decode_answer = msgspec.json.Decoder(Answer).decode

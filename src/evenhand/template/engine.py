@@ -25,7 +25,7 @@ from evenhand.template.explain import (
 )
 from evenhand.template.faults import FilterError
 from evenhand.template.holes import holes_of
-from evenhand.template.prepare import METHOD_NAMES
+from evenhand.template.prepare import METHOD_NAMES, PREFIX
 from evenhand.template.rewrite import Prepared
 from evenhand.template.runtime import Runtime
 from evenhand.template.scan import names_in
@@ -39,6 +39,14 @@ __all__ = ["Engine", "Scope", "is_template", "sole_expression"]
 
 MAX_TEMPLATES = 5_000
 """Compiled templates kept; beyond that all are dropped and compiled again as they are used."""
+
+MANY_NAMES = 64
+"""Names of a scope beyond which the engine is handed only those that a template may read.
+
+It takes every name over for every rendering, which a long chain of vars would pay for with the square of its length.
+"""
+
+_WORD = re.compile(r"\w+", re.ASCII)
 
 _TEXT = r"[^{]*+(?:\{(?![{%#])[^{]*+)*+"
 _PLAIN = re.compile(
@@ -72,7 +80,7 @@ def sole_expression(text: str) -> str | None:
 class _Compiled:
     """A source that the engine has under a name."""
 
-    __slots__ = ("holes", "is_expression", "name", "prepared", "render", "runtime", "text")
+    __slots__ = ("holes", "is_expression", "name", "prepared", "render", "runtime", "text", "words")
 
     def __init__(
         self, text: str, is_expression: bool, name: str, runtime: Runtime, prepared: Prepared
@@ -84,6 +92,14 @@ class _Compiled:
         self.prepared = prepared
         self.render = runtime.environment.render_template
         self.holes = None if is_expression else holes_of(text)
+        self.words: frozenset[str] | None = None
+
+    def readable(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Those of many names that the source may read: all that stand in it as words, whatever they mean there."""
+        if self.words is None:
+            found = _WORD.findall(self.text)
+            self.words = frozenset(found).union(PREFIX + word for word in found if word in METHOD_NAMES)
+        return {word: names[word] for word in self.words if word in names}
 
 
 class Engine:
@@ -212,7 +228,8 @@ class Engine:
         meter = compiled.runtime.meter = scope.meter
         meter.reset()
         try:
-            text = compiled.render(compiled.name, **scope.names)
+            names = scope.names if len(scope.names) <= MANY_NAMES else compiled.readable(scope.names)
+            text = compiled.render(compiled.name, **names)
         except Exception as error:  # noqa: BLE001  (whatever a template provokes is the template's error)
             raise self._explained(error, compiled, scope) from None
         except BaseException as error:

@@ -24,8 +24,7 @@ class Scope:
         self.names: dict[str, Any] = {}
         self.unusable: dict[str, str] = {}
         """Names whose value no template can hold, with the reason."""
-        for name, value in names.items():
-            self.define(name, value)
+        self.define_all(names)
 
     def extended(self, names: Mapping[str, Any]) -> Scope:
         """This scope with further names; they win over its own."""
@@ -33,17 +32,20 @@ class Scope:
         scope.meter = self.meter
         scope.names = dict(self.names)
         scope.unusable = dict(self.unusable)
-        for name, value in names.items():
-            scope.define(name, value)
+        scope.define_all(names)
         return scope
+
+    def define_all(self, names: Mapping[str, Any]) -> None:
+        """Add names while the scope is being built."""
+        own = self.names
+        for name, value in names.items():
+            if value.__class__ is str and value.isascii() and name not in METHOD_NAMES and not self.unusable:
+                own[name] = value  # Most values: nothing can be wrong with one.
+            else:
+                self.define(name, value)
 
     def define(self, name: str, value: Any) -> None:
         """Add a name while the scope is being built."""
-        if (
-            value.__class__ is str and value.isascii() and name not in METHOD_NAMES and not self.unusable
-        ):  # Most values: nothing can be wrong with one.
-            self.names[name] = value
-            return
         meter = self.meter
         meter.reset()
         wrapped = wrap(value, meter)

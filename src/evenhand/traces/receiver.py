@@ -27,12 +27,12 @@ MAX_BODY = 16 * 1024 * 1024
 """Bytes of a request, as sent and decompressed."""
 SMALL_BODY = 16 * 1024
 """Bytes that are read in less time than a thread takes to start."""
+MAX_HELD = 8 * MAX_BODY
+"""Bytes of requests that are held at once, so that many large ones take no more memory than that."""
 READ_S = 10.0
-"""Seconds that a request may take to arrive."""
+"""Seconds that a request may take to arrive as a whole."""
 SHUTDOWN_S = 1.0
 """Seconds that requests get to end once the run is over."""
-AT_ONCE = 8
-"""Requests that are read at once; others wait."""
 
 Decode = Callable[[bytes, Callable[[str], bool]], Iterator[tuple[str, Span]]]
 
@@ -77,7 +77,7 @@ class _Handler:
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._held = 0
         self._decoding = asyncio.Lock()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -93,28 +93,42 @@ class _Handler:
         kind = request.headers.get("Content-Type", "").split(";")[0].strip().lower()
         if kind not in _DECODERS:
             return web.Response(status=415, text=f"spans are received as {PROTOBUF} or {JSON}")
-        async with self._turns:
-            status, why = await self._taken(request, kind)
+        status, why = await self._taken(request, kind)
         if status != 200:
             self._collector.refused += 1
             return web.Response(status=status, text=why)
         return web.Response(body=_ANSWERS[kind], content_type=kind)
 
     async def _taken(self, request: web.BaseRequest, kind: str) -> tuple[int, str]:
-        """Read a request; the status to answer with, and why."""
+        """Read a request; the status to answer with, and why. Slow senders keep nobody else waiting."""
+        body = bytearray()
         try:
             async with asyncio.timeout(READ_S):
-                body = await _read(request)
+                status, why = await self._read(request, body)
+            return (status, why) if status != 200 else await self._decoded(request, kind, body)
         except TimeoutError:
             return 408, "the request took too long"
-        if body is None:
-            return 413, f"more than {MAX_BODY >> 20} MB"
+        finally:
+            self._held -= len(body)
+
+    async def _read(self, request: web.BaseRequest, body: bytearray) -> tuple[int, str]:
+        """Fill in the body as it is sent."""
+        async for piece in request.content.iter_any():
+            if len(body) + len(piece) > MAX_BODY:
+                return 413, f"more than {MAX_BODY >> 20} MB"
+            if self._held + len(piece) > MAX_HELD:
+                return 503, "too much is being sent at once; try again"
+            body += piece
+            self._held += len(piece)
+        return 200, ""
+
+    async def _decoded(self, request: web.BaseRequest, kind: str, body: bytearray) -> tuple[int, str]:
         if request.path != TRACES_PATH:
             return 200, ""
         decode, encoding = _DECODERS[kind], request.headers.get("Content-Encoding", "")
 
         def spans() -> list[tuple[str, Span]]:
-            return list(decode(_decompressed(body, encoding), self._collector.is_wanted))
+            return list(decode(_decompressed(bytes(body), encoding), self._collector.is_wanted))
 
         try:
             async with self._decoding:
@@ -124,16 +138,6 @@ class _Handler:
             return 400, str(error)
         self._collector.add(received)
         return 200, ""
-
-
-async def _read(request: web.BaseRequest) -> bytes | None:
-    """The body as it was sent; None where it is too large."""
-    body = bytearray()
-    async for piece in request.content.iter_any():
-        body += piece
-        if len(body) > MAX_BODY:
-            return None
-    return bytes(body)
 
 
 def _decompressed(body: bytes, encoding: str) -> bytes:

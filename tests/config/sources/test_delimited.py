@@ -71,7 +71,14 @@ def test_delimiter_is_the_one_outside_quotes_in_the_header(
 
 
 def test_tsv_has_tabs_whatever_its_header_looks_like(tmp_path: Path) -> None:
-    assert read_file(tmp_path, "c.tsv", "a,b\nx,y\n").vars == [{"a,b": "x,y"}]
+    read = read_file(tmp_path, "c.tsv", "a,b\nx,y\n")
+    assert read.vars == [{"a,b": "x,y"}]
+    (warning,) = read.warnings
+    assert warning.startswith("c.tsv:1: no tab divides its header, so that it has one column, 'a,b'; divide")
+
+
+def test_tsv_may_have_one_column(tmp_path: Path) -> None:
+    assert not read_file(tmp_path, "c.tsv", "question\nx,y\n").warnings
 
 
 @pytest.mark.parametrize("cell", ["007", "1e5", "1.10", "TRUE", "2024-01-05", "nan", " x ", "=1+1", "null"])

@@ -76,6 +76,12 @@ class DelimitedSource(FileSource):
         columns = Columns(header)
         for warning in columns.warnings:
             self._warn(*warning, line=table.line)
+        if self.file.extension == ".tsv" and len(header) == 1 and any(sign in header[0] for sign in ",;|"):
+            self._warn(
+                f"no tab divides its header, so that it has one column, {header[0][:80]!r}",
+                "divide the cells by tabs, or name the file `.csv`",
+                line=table.line,
+            )
         table.use(columns.names)
         return [table.problem(*fault) for fault in columns.faults] or columns
 

@@ -1,7 +1,7 @@
 // Freezes every built-in object of a realm, so that it can serve many scripts of which none can change what another
 // one sees.
 //
-// Evaluates to `(world) => {}`. It is evaluated before any script, and apart from `realm.js`: a realm for one script
+// Evaluates to `(world, lacks) => {}`; `lacks(name)` throws, and says what the engine lacks. It is evaluated before any script, and apart from `realm.js`: a realm for one script
 // does without it, and compiling it would be a good part of what such a realm costs.
 (() => {
   'use strict';
@@ -40,14 +40,14 @@
     });
   }
 
-  return (world) => {
+  return (world, lacks) => {
     // What runs text as code could declare names that no look at the global object finds, and references to objects
     // outlive an evaluation. Code that mentions them has a realm of its own.
     for (const name of ['eval', 'Function', 'WeakRef', 'FinalizationRegistry']) deleteProperty(world, name);
     for (const made of [function () {}, function* () {}, async function () {}, async function* () {}]) {
       const kind = getPrototypeOf(made);
       const { name } = kind.constructor;
-      const refuse = { [name]() { throw new TypeErrorClass('functions cannot be made from text here'); } }[name];
+      const refuse = { [name]() { return lacks(name); } }[name];
       defineProperty(kind, 'constructor', { value: refuse, writable: true, enumerable: false, configurable: true });
     }
     for (const key of ['stackTraceLimit', 'prepareStackTrace']) {

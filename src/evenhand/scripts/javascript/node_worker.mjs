@@ -217,8 +217,15 @@ function contextOf(batch, config, configSpecials) {
   return context;
 }
 
-const isOutOfMemory = (error) =>
-  error instanceof RangeErrorClass && /^(Array buffer allocation failed|Failed to allocate memory)/.test(error.message);
+function isOutOfMemory(error) {
+  try {
+    return (
+      error instanceof RangeErrorClass && /^(Array buffer allocation failed|Failed to allocate memory)/.test(error.message)
+    );
+  } catch {
+    return false; // a proxy, which resists being looked at
+  }
+}
 
 async function evaluate(batch, [key, config, configSpecials]) {
   const found = await prepared(key, batch.sources[key], batch.purpose);
@@ -234,8 +241,8 @@ async function evaluate(batch, [key, config, configSpecials]) {
     else answer = '{"returned":' + values.returned(returned);
   } catch (error) {
     if (isOutOfMemory(error)) answer = '{"memory":true';
-    else if (error instanceof values.TooLarge) answer = '{"too_large":true';
-    else if (error instanceof values.Unfit) answer = '{"unfit":' + stringify(error.message);
+    else if (values.TooLarge.is(error)) answer = '{"too_large":true';
+    else if (values.Unfit.is(error)) answer = '{"unfit":' + stringify(error.message);
     else answer = '{"threw":' + values.thrown(error);
   }
   return answer + (lines.length ? ',"console":' + stringify(lines) : '') + '}';

@@ -40,6 +40,11 @@
     'Event', 'EventTarget', 'EventSource', 'MessageChannel', 'MessageEvent', 'MessagePort', 'BroadcastChannel',
     'ReadableStream', 'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream',
     'TextEncoderStream', 'TextDecoderStream', 'navigator', 'Navigator', 'setImmediate', 'clearImmediate',
+    'CustomEvent', 'CloseEvent', 'URLPattern', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure',
+    'PerformanceObserver', 'PerformanceObserverEntryList', 'PerformanceResourceTiming', 'ByteLengthQueuingStrategy',
+    'CountQueuingStrategy', 'ReadableByteStreamController', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest',
+    'ReadableStreamDefaultController', 'ReadableStreamDefaultReader', 'TransformStreamDefaultController',
+    'WritableStreamDefaultController', 'WritableStreamDefaultWriter',
   ];
   const LACKING_METHODS = [
     [String.prototype, 'String', ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase']],
@@ -48,6 +53,7 @@
     [Array.prototype, 'Array', ['toLocaleString']],
     [getPrototypeOf(Int8Array.prototype), 'TypedArray', ['toLocaleString']],
     [Date.prototype, 'Date', ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString']],
+    [performance, 'performance', ['mark', 'measure', 'getEntries', 'getEntriesByName', 'getEntriesByType', 'timerify']],
   ];
   for (const name of LACKING_GLOBALS) {
     defineProperty(world, name, {
@@ -62,7 +68,8 @@
   }
   for (const [owner, type, names] of LACKING_METHODS) {
     for (const name of names) {
-      const method = { [name]() { return lacks(type + '.prototype.' + name); } }[name];
+      const path = (type === 'performance' ? '' : 'prototype.') + name;
+      const method = { [name]() { return lacks(type + '.' + path); } }[name];
       defineProperty(owner, name, { value: method, writable: true, enumerable: false, configurable: true });
     }
   }
@@ -117,9 +124,24 @@
   addGlobal('clearTimeout', function clearTimeout(id) { dropTimer(id); });
   addGlobal('clearInterval', function clearInterval(id) { dropTimer(id); });
 
+  // The engine lets go of a target at once; elsewhere it stays, for as long as scripts run.
+  function keepTargets() {
+    const Checked = WeakRef;
+    addGlobal('WeakRef', class WeakRef {
+      #target;
+      constructor(target) {
+        new Checked(target);
+        this.#target = target;
+      }
+      deref() { return this.#target; }
+      get [Symbol.toStringTag]() { return 'WeakRef'; }
+    });
+  }
+
   if (extras) extras(world, lacks);
 
-  if (harden) harden(world);
+  if (harden) harden(world, lacks);
+  else keepTargets();
   const worldParent = getPrototypeOf(world);
   const worldSize = ownKeys(world).length;
   const known = new SetClass(ownKeys(world));
@@ -205,8 +227,8 @@
 
   function failed(error) {
     if (lacking) return 'L' + lacking;
-    if (error instanceof values.TooLarge) return 'B';
-    if (error instanceof values.Unfit) return answer('U', stringify(error.message));
+    if (values.TooLarge.is(error)) return 'B';
+    if (values.Unfit.is(error)) return answer('U', stringify(error.message));
     return answer('T', values.thrown(error));
   }
 

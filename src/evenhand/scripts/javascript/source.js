@@ -34,7 +34,8 @@
     if (TRIVIA.test(code)) return null;
     if (isOne(code)) return returning(code);
     for (const at of semicolonsFromTheRight(code)) {
-      if (!TRIVIA.test(code.slice(at + 1))) return null;
+      // A semicolon inside the last comment does not end the search.
+      if (!TRIVIA.test(code.slice(at + 1))) continue;
       const head = code.slice(0, at);
       if (!TRIVIA.test(head) && isOne(head)) return returning(head);
     }
@@ -52,13 +53,19 @@
     return null;
   }
 
+  // A body that does not compile, for a line that is none as an expression: as it stands, or with one spliced out of it.
+  function notAnExpression(line, compiles) {
+    const body = returning(line);
+    return compiles(body) ? 'return ' + line : body;
+  }
+
   return (code, compiles, purpose) => {
     const body = code.trimEnd();
     if (body.includes('\n')) return body;
     const line = body.trimStart();
     const read = asExpression(line, compiles);
     if (read !== null) return read;
-    if (purpose === 'value') return /\breturn\b/.test(line) ? body : returning(line);
+    if (purpose === 'value') return /\breturn\b/.test(line) ? body : notAnExpression(line, compiles);
     return (DECLARATION.test(line) && asDeclarations(line, compiles)) || body;
   };
 })()

@@ -19,9 +19,16 @@
   const MAX_ITEMS = 10000;
   const FIELDS = ['pass', 'score', 'reason', 'namedScores', 'namedScoreWeights', 'componentResults', 'metadata'];
 
-  class TooLarge extends ErrorClass {}
+  // Scripts throw anything, proxies too: `#own in` asks no trap, as `instanceof` would.
+  class TooLarge extends ErrorClass {
+    #own;
+    static is(error) { return typeof error === 'object' && error !== null && #own in error; }
+  }
   // A value that JSON has no way to write; the message says what it is.
-  class Unfit extends ErrorClass {}
+  class Unfit extends ErrorClass {
+    #own;
+    static is(error) { return typeof error === 'object' && error !== null && #own in error; }
+  }
 
   // What is left of the room for one value.
   let room = 0;

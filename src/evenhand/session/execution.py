@@ -1,4 +1,4 @@
-"""One run from request to record: what to ask, asking it, keeping what comes back."""
+"""Carries a run out: what it needs around it, its cells, and the record of what came back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -19,30 +19,27 @@ from evenhand.compare.against import Against, baseline_is_missing, find_baseline
 from evenhand.errors import ExitCode, StoreError, SuiteError, UsageError
 from evenhand.io.provenance import git_state, new_run_id, utc_now
 from evenhand.io.servers import serving
-from evenhand.model.caching import StoreEmptyOutputs
 from evenhand.model.provider import Session
 from evenhand.model.result import (
     NOT_PASSING,
     CaseResult,
-    Filters,
     LimitHistory,
     Run,
     RunStatus,
     Spending,
     Summary,
+    Terms,
 )
-from evenhand.model.suite import MAX_CONCURRENCY, MAX_REPEAT, Suite
+from evenhand.model.suite import Suite
 from evenhand.run.budget import Budget
 from evenhand.run.known import KeptAnswers
 from evenhand.run.local import LocalExecutor
-from evenhand.run.plan import NOTHING_KNOWN, Known, Plan, known_of
+from evenhand.run.options import RunOptions, check_options, resumed_options, terms_of, with_overrides
+from evenhand.run.plan import Plan
 from evenhand.run.preflight import called_providers, missing_credentials, missing_graders, missing_packages
-from evenhand.run.rescore import RescorePlan
-from evenhand.run.selection import selecting
 from evenhand.run.services import Services
-from evenhand.scripts.safe_mode import is_asked_for as safe_mode_asked_for
+from evenhand.session.planning import plan_of, run_to_resume
 from evenhand.store.calibrations import corrected, stored_calibrations
-from evenhand.store.encoding import result_of
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_writer import RunWriter
 from evenhand.store.store import RunStore
@@ -51,56 +48,8 @@ from evenhand.version import __version__
 if TYPE_CHECKING:
     from evenhand.traces.collector import Collector
 
-Meta = msgspec.Meta
-
 BACKLOG_LIMIT = 500
 """Results that may wait for the disk before the run slows down to it."""
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller may ask of a run beside what the suite says."""
-
-    tags: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    failed: bool = False
-    """Only the failed and errored cells of the suite's last run."""
-    max_failures: Annotated[int, Meta(ge=1)] | None = None
-    """End the run after so many failed or errored cells."""
-    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
-    """End the run before it costs more, graders included."""
-    safe_mode: bool = False
-    """Reject inline code, as the suite's `runner.safe_mode` and the environment may do too."""
-    allow_empty: bool = False
-    allow_unchecked: bool = False
-    repeat: Annotated[int, Meta(ge=1, le=MAX_REPEAT)] | None = None
-    """How often every question is asked, whatever the suite says."""
-    concurrency: Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)] | None = None
-    retries: Annotated[int, Meta(ge=0)] | None = None
-    timeout_ms: Annotated[float, Meta(gt=0)] | None = None
-    no_fallback: bool = False
-    """Ask nobody else where a provider fails or refuses."""
-    fallback_on_empty_reason: tuple[str, ...] | None = None
-    """Reasons for an empty output for which fallbacks are asked, instead of the suite's."""
-    no_cache: bool = False
-    """Put every question anew, and keep no answer."""
-    cache_only: bool = False
-    """Use kept answers alone: nothing is called, and an answer that is not kept is a `cache_miss`."""
-    no_grader_cache: bool = False
-    """Ask graders anew, whatever the suite says."""
-    cache_dir: str | None = None
-    """Folder of the kept answers, instead of `EVENHAND_CACHE_DIR` or the one in the state folder."""
-    store_empty_outputs: StoreEmptyOutputs | None = None
-    """Which empty answers are kept, instead of what the suite says."""
-    resume: bool = False
-    """Finish the suite's latest unfinished run."""
-    resume_run: str | None = None
-    """Finish this run."""
-    rescore: str | None = None
-    """Judge the stored answers of this run again, by the suite as it is now, instead of asking for new ones."""
-    against: str | None = None
-    """What to compare with: a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`."""
 
 
 class Observer(Protocol):
@@ -119,20 +68,6 @@ class Observer(Protocol):
         ...
 
 
-def plan_run(suite: Suite, options: RunOptions, *, store: RunStore) -> Plan:
-    """The cells that a run with these options would ask, without asking any.
-
-    Raises `SuiteError` where a selected case lacks a grader, `UsageError` for options that cannot be met.
-    """
-    _check_options(options)
-    suite = _with_overrides(suite, options)
-    plan = _plan(suite, options, store, _run_to_resume(suite, options, store))
-    missing = missing_graders(plan)
-    if missing:
-        raise SuiteError(missing)
-    return plan
-
-
 async def execute_run(
     suite: Suite,
     options: RunOptions,
@@ -147,18 +82,19 @@ async def execute_run(
     cannot be met, `ServerError` where a server of the suite does not come up, and `StoreError` where results
     cannot be kept.
     """
-    _check_options(options)
-    suite = _with_overrides(suite, options)
+    check_options(options)
     fold = SummaryFold()
-    resumed = _run_to_resume(suite, options, store)
-    plan = _plan(suite, options, store, resumed)
+    resumed = run_to_resume(suite, options, store)
+    options = options if resumed is None else resumed_options(options, resumed)
+    suite = with_overrides(suite, options)
+    plan = plan_of(suite, options, store, resumed)
     against = _against(suite, options, store, resumed)
     total = plan.total()
     redactor = _redactor(plan, sessions or {}, options)
     cache = _cache(suite, options, store, redactor)
     idle = total == 0 or options.cache_only or not plan.calls_providers
     async with _surroundings(suite, idle=idle) as traces:
-        run = resumed or _new_run(suite, plan, total, against)
+        run = resumed or _new_run(suite, plan, total, against, terms_of(options, suite))
         budget = _budget(suite, cache, fold, store.results(run.run_id) if resumed else ())
         reopened = store.reopen(run.run_id, redactor=redactor) if resumed else None
         writer = reopened or store.begin(run, redactor=redactor)
@@ -344,138 +280,12 @@ def _first_expected(group: ExceptionGroup[Exception]) -> Exception:
     return stores.exceptions[0] if stores else group.exceptions[0]
 
 
-def _check_options(options: RunOptions) -> None:
-    """Hold the options to their types and bounds, which a constructor does not. Raises `UsageError`."""
-    if options.cache_only and (options.no_cache or options.no_grader_cache):
-        other = "no cache" if options.no_cache else "no grader cache"
-        raise UsageError(f"cache only: contradicts `{other}`; give one of the two")
-    for field in msgspec.structs.fields(RunOptions):
-        value = getattr(options, field.name)
-        try:
-            msgspec.convert(value, field.type)
-        except msgspec.ValidationError as error:
-            expected = str(error).split(" - at ")[0].split(", got ")[0].replace("Expected", "expected")
-            raise UsageError(f"{field.name.replace('_', ' ')}: {expected}, found {value!r}") from None
-
-
-def _with_overrides(suite: Suite, options: RunOptions) -> Suite:
-    """The suite with the options that a caller set over the suite's own."""
-    changed: dict[str, Any] = {
-        name: value
-        for name, value in (
-            ("concurrency", options.concurrency),
-            ("timeout_ms", options.timeout_ms),
-            ("max_cost_usd", options.max_cost_usd),
-            ("fallback_on_empty_reason", options.fallback_on_empty_reason),
-        )
-        if value is not None
-    }
-    if options.no_fallback or options.cache_only:
-        changed["fallback"] = False
-    runner = msgspec.structs.replace(suite.runner, **changed)
-    if options.safe_mode or safe_mode_asked_for(os.environ):
-        runner = msgspec.structs.replace(runner, safe_mode=True)
-    if options.retries is not None:
-        runner = msgspec.structs.replace(
-            runner, retries=msgspec.structs.replace(runner.retries, max=options.retries)
-        )
-    cache = suite.cache
-    if options.no_grader_cache:
-        cache = msgspec.structs.replace(cache, grader=False)
-    if options.store_empty_outputs is not None:
-        cache = msgspec.structs.replace(cache, store_empty_outputs=options.store_empty_outputs)
-    return msgspec.structs.replace(suite, runner=runner, cache=cache)
-
-
-def _run_to_resume(suite: Suite, options: RunOptions, store: RunStore) -> Run | None:
-    """The unfinished run that the options name, or None where a new one is asked for.
-
-    Raises `UsageError` where there is none, or where the suite changed so that one run would mix two questions.
-    """
-    if not options.resume and options.resume_run is None:
-        return None
-    if options.failed:
-        raise UsageError("`--failed` starts a new run; it cannot be combined with resuming one")
-    if options.resume_run is not None:
-        run = store.find(options.resume_run)
-    else:
-        found = store.unfinished(suite.path.resolve())
-        if found is None:
-            raise UsageError(f"no unfinished run of {suite.path}; start one with `evenhand run`")
-        run = found
-    if run.status is RunStatus.FINISHED:
-        raise UsageError(f"run {run.run_id} is finished; nothing is left to resume")
-    changed = sorted(
-        name for name in {*run.digests, *suite.digests} if run.digests.get(name) != suite.digests.get(name)
-    )
-    if changed:
-        raise UsageError(
-            f"run {run.run_id} cannot be resumed: the suite's {' and '.join(changed)} changed since, and its "
-            "results would answer two questions; start a new run, or restore the suite"
-        )
-    return run
-
-
-def _plan(suite: Suite, options: RunOptions, store: RunStore, resumed: Run | None) -> Plan:
-    if resumed is not None:
-        failed_of = resumed.filters.failed_of
-        only = store.failed_keys(failed_of) if failed_of else None
-        results = store.results(resumed.run_id) if suite.has_repeats else ()
-        known = known_of(store.finished_keys(resumed.run_id), results)
-        if resumed.origin is not None:
-            return _rescore_plan(suite, store.find(resumed.origin), store, known)
-        return Plan(suite, resumed.filters, repeat=resumed.filters.repeat, only_keys=only, known=known)
-    if options.rescore is not None:
-        return _rescore_plan(suite, store.find(options.rescore), store)
-    filters = Filters(
-        tags=options.tags,
-        filters=options.filters,
-        providers=options.providers,
-        prompts=options.prompts,
-        repeat=options.repeat,
-    )
-    if not options.failed:
-        return selecting(Plan(suite, filters, repeat=options.repeat), allow_empty=options.allow_empty)
-    last = store.find("latest", suite_path=suite.path.resolve())
-    keys = store.failed_keys(last.run_id)
-    if not keys:
-        what = "nothing failed" if last.summary.total else "nothing was run"
-        raise UsageError(f"{what} in the last run, {last.run_id}")
-    repeat = options.repeat or last.filters.repeat
-    filters = msgspec.structs.replace(filters, failed_of=last.run_id, repeat=repeat)
-    return Plan(suite, filters, repeat=repeat, only_keys=keys)
-
-
-def _rescore_plan(suite: Suite, origin: Run, store: RunStore, known: Known = NOTHING_KNOWN) -> Plan:
-    """The cells of a run with its stored answers. Raises `UsageError` for a run that did not come to its end."""
-    if origin.status is RunStatus.RUNNING:
-        raise UsageError(
-            f"run {origin.run_id} is not over; finish it with `evenhand run --resume-run {origin.run_id}`"
-        )
-    documents = store.documents([origin.run_id])
-
-    def results(case_keys: list[str]) -> dict[str, CaseResult]:
-        found = documents.of([bytes.fromhex(key) for key in case_keys])
-        return {key.hex(): result_of(document) for key, document in found.items()}
-
-    changed = origin.digests.get("tools") != suite.digests.get("tools")
-    only = store.finished_keys(origin.run_id) if origin.filters.failed_of else None
-    return RescorePlan(
-        suite,
-        origin,
-        results,
-        only_keys=only,
-        known=known,
-        stale="the tools of the suite changed since" if changed else None,
-    )
-
-
 def _is_sandboxed(suite: Suite) -> bool:
     """Whether the suite is from a stranger, whose repository could make git start programs."""
     return suite.confinement is not None and suite.confinement.is_sandbox
 
 
-def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None) -> Run:
+def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | None, terms: Terms) -> Run:
     return Run(
         run_id=new_run_id(),
         project=suite.project,
@@ -488,6 +298,7 @@ def _new_run(suite: Suite, plan: Plan, total: int | None, against: Against | Non
         digests=dict(suite.digests),
         git=None if _is_sandboxed(suite) else git_state(suite.directory),
         filters=plan.filters,
+        terms=terms,
         repeat=plan.repeat or 1,
         planned_cells=total,
         baseline=against.asked if against else None,

@@ -17,8 +17,9 @@ import pytest
 
 from evenhand import RunOptions, StoreError, UsageError, load_suite, run_suite
 from evenhand.io.fake import FakeSession
-from evenhand.model.result import CaseResult, Run
-from evenhand.session import execute_run
+from evenhand.model.result import CaseResult, Run, RunStatus
+from evenhand.model.suite import Suite
+from evenhand.session.execution import execute_run
 from evenhand.store.state import store_path
 from evenhand.store.store import open_store
 from support.programs import is_gone
@@ -104,11 +105,11 @@ def test_run_works_inside_a_running_event_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"concurrency": 0}, "concurrency: expected `int` >= 1, found 0"),
-        ({"concurrency": 10**9}, "concurrency: expected `int` <= 10000, found 1000000000"),
-        ({"repeat": "3"}, "repeat: expected `int | null`, found '3'"),
-        ({"timeout_ms": float("nan")}, "timeout ms: expected `float` > 0.0, found nan"),
-        ({"tags": "smoke"}, "tags: expected `array`, found 'smoke'"),
+        ({"concurrency": 0}, "concurrency: expected a whole number >= 1, found 0"),
+        ({"concurrency": 10**9}, "concurrency: expected a whole number <= 10000, found 1000000000"),
+        ({"repeat": "3"}, "repeat: expected a whole number, found '3'"),
+        ({"timeout_ms": float("nan")}, "timeout ms: expected a number > 0.0, found nan"),
+        ({"tags": "smoke"}, "tags: expected a tuple, found 'smoke'"),
     ],
 )
 def test_options_out_of_bounds_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -356,3 +357,61 @@ def test_a_run_ends_before_it_costs_more_and_can_go_on(tmp_path: Path) -> None:
     assert rest.summary.cost_usd == 0.7
     assert rest.spending is not None
     assert rest.spending.spent_usd == 0.7
+
+
+SCRIPTED = """
+version: 1
+providers: [{id: app, type: echo}]
+prompts: [{id: ask, template: "{{ n }}"}]
+defaults: {assert: [{type: javascript, value: "output !== '0'"}]}
+tests: [{id: zero, vars: {n: 0}}, {id: one, vars: {n: 1}}, {id: two, vars: {n: 2}}]
+"""
+
+
+def test_safe_mode_of_a_run_holds_when_it_is_resumed_without_it(tmp_path: Path) -> None:
+    (tmp_path / "evenhand.yaml").write_text(SCRIPTED, encoding="utf-8")
+    suite = load_suite(tmp_path)
+    run_suite(suite, RunOptions(safe_mode=True, max_failures=1, concurrency=1))
+    resumed = run_suite(suite, RunOptions(resume=True))
+    assert resumed.run.terms.safe_mode
+    assert [case.status for case in resumed.cases()] == ["fail", "fail", "fail"]
+    assert all("safe mode" in case.asserts[0].reason for case in resumed.cases())
+
+
+def test_what_counts_as_checked_holds_when_a_run_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "evenhand.yaml").write_text(
+        SCRIPTED.replace("defaults:", "x-none:").replace('"{{ n }}"', '"{{ [1][n] }}"'), encoding="utf-8"
+    )
+    suite = load_suite(tmp_path)
+    begun = run_suite(suite, RunOptions(allow_unchecked=True, no_cache=True, max_failures=1, concurrency=1))
+    assert begun.run.status is RunStatus.STOPPED
+    resumed = run_suite(suite, RunOptions(resume=True))
+    assert resumed.run.terms == begun.run.terms
+    with pytest.raises(UsageError, match="contradicts"):
+        run_suite(suite, RunOptions(resume_run=stopped(suite, no_cache=True), cache_only=True))
+
+
+def stopped(suite: Suite, **options: Any) -> str:
+    """The id of a run that ended at its first failure."""
+    return run_suite(suite, RunOptions(max_failures=1, concurrency=1, **options)).run.run_id
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("tags", ("x",)), ("filters", ("on*",)), ("providers", ("app",)), ("prompts", ("ask",)), ("repeat", 2)],
+)
+def test_run_is_not_resumed_in_another_part_of_its_suite(tmp_path: Path, option: str, value: Any) -> None:
+    (tmp_path / "evenhand.yaml").write_text(SCRIPTED, encoding="utf-8")
+    suite = load_suite(tmp_path)
+    run_id = stopped(suite)
+    with pytest.raises(UsageError, match=f"begun with other {option}"):
+        run_suite(suite, RunOptions(resume=True, **{option: value}))
+    assert run_suite(suite, RunOptions(resume_run=run_id)).run.status is RunStatus.FINISHED
+
+
+def test_run_of_a_part_is_resumed_with_the_same_words(tmp_path: Path) -> None:
+    (tmp_path / "evenhand.yaml").write_text(SCRIPTED, encoding="utf-8")
+    suite = load_suite(tmp_path)
+    stopped(suite, filters=("*o*",), repeat=2)
+    resumed = run_suite(suite, RunOptions(filters=("*o*",), repeat=2, resume=True))
+    assert resumed.summary.total == 6
