@@ -176,7 +176,9 @@ def test_python_in_the_documents_runs(block: Block, tmp_path: Path, monkeypatch:
         compile(block.text, block.page, "exec")
         return
     write_files(block.page, tmp_path / "evals", PORT)
-    suite = next(other.text for other in BLOCKS if other.page == block.page and other.is_suite)
+    suite = next(
+        (other.text for other in BLOCKS if other.page == block.page and other.is_suite), completed("")
+    )
     (tmp_path / "evals/evenhand.yaml").write_text(suite, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     exec(compile(block.text, block.page, "exec"), {"__name__": "example"})
