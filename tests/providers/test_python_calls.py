@@ -189,7 +189,8 @@ def test_cancelling_an_async_call_reaches_the_function(tmp_path):
 seen = []
 async def answer(request):
     if request.prompt == "ask":
-        return seen
+        return list(seen)
+    seen.append("begun")
     try:
         await asyncio.sleep(60)
     except asyncio.CancelledError:
@@ -200,7 +201,8 @@ async def answer(request):
     async def body() -> object:
         session = open_session(provider(tmp_path, source), tmp_path)
         call = asyncio.create_task(session.complete(request("hang")))
-        await asyncio.sleep(0.05)
+        while (await session.complete(request("ask"))).output != ["begun"]:
+            await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -208,4 +210,4 @@ async def answer(request):
         await session.close()
         return after.output
 
-    assert run(body()) == ["cancelled"]
+    assert run(body()) == ["begun", "cancelled"]
