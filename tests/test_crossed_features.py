@@ -272,6 +272,9 @@ def test_every_report_has_every_case_and_a_document_that_is_taken_in_is_the_run(
 
         ends = Counter(case.status.value for case in told.cases)
         assert {name: read(reported(name)) for name, read in READERS.items()} == dict.fromkeys(READERS, ends)
+        counts = (summary.passed, summary.failed, summary.errored, summary.skipped)
+        tally = "{} passed, {} failed, {} errored, {} skipped".format(*counts)
+        assert [name for name in ("table", "md", "github") if tally not in reported(name)] == []
         tests = ET.fromstring(reported("junit"))
         assert len({(t.get("classname"), t.get("name")) for t in tests.iter("testcase")}) == summary.total
         outcomes = {tag: len(list(tests.iter(tag))) for tag in ("failure", "error", "skipped")}
