@@ -22,7 +22,7 @@ from evenhand.run.cell import run_cell
 from evenhand.run.options import RunOptions
 from evenhand.run.plan import Plan
 from evenhand.run.services import Services
-from evenhand.session import execute_run
+from evenhand.session.execution import execute_run
 from evenhand.store.store import open_store
 from support.servers import Server, serving, status
 from support.written import load

@@ -14,7 +14,7 @@ import yaml
 from evenhand import load_suite
 from evenhand.model.result import CaseResult, CaseStatus, Run
 from evenhand.run.options import RunOptions
-from evenhand.session import execute_run
+from evenhand.session.execution import execute_run
 from evenhand.store.store import RunStore
 from support.node_packages import node_packages
 

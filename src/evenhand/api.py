@@ -34,7 +34,8 @@ from evenhand.report.notebook import data_frame, notebook_table
 from evenhand.run.estimate import Estimate, estimate
 from evenhand.run.known import KeptAnswers
 from evenhand.run.options import RunOptions
-from evenhand.session import Observer, execute_run, plan_run
+from evenhand.session.execution import Observer, execute_run
+from evenhand.session.planning import plan_run
 from evenhand.store.redaction import EnvironmentRedactor
 from evenhand.store.state import refuse_planted_links, state_directory, store_path
 from evenhand.store.store import RunStore, open_store

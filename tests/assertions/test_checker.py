@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.assertions.checker import outcome_of_reply
+from evenhand.assertions.checker import reply_of
 from evenhand.errors import BrokenAssertion
 from evenhand.model.exchange import Request, TestInfo
 from evenhand.model.grading import Graders
@@ -102,16 +102,15 @@ def test_a_checker_that_is_not_there_errors() -> None:
 
 
 def test_a_reason_and_details_are_kept_as_they_are() -> None:
-    outcome = outcome_of_reply(
-        b'{"pass": false, "score": 0.25, "reason": "too \\u0007 long", "details": {"n": 3}}'
-    )
+    reply = {"pass": False, "score": 0.25, "reason": "too \u0007 long", "details": {"n": 3}}
+    outcome = check(f"print({json.dumps(reply)!r})")
     assert (outcome.status, outcome.score, outcome.reason) == ("fail", 0.25, "too \x07 long")
     assert outcome.details == {"n": 3}
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(BrokenAssertion, match="UTF-8"):
-        outcome_of_reply(b'{"pass": true, "reason": "\xff"}')
+        reply_of(b'{"pass": true, "reason": "\xff"}')
 
 
 @pytest.mark.parametrize("command", [[], [""], ["x\0y"]])

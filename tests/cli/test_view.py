@@ -147,6 +147,26 @@ def test_the_viewer_serves_the_runs_until_it_is_interrupted(ran, tmp_path: Path)
     child.stderr.close()
 
 
+def test_a_viewer_that_is_there_first_shows_the_first_run(evenhand, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.delenv("EVENHAND_HOME")
+    folder = tmp_path / "new"
+    write_suite(PASSING, folder)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", "view", "--port", "0", "--suite", str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    )
+    address = re.search(r"http://127\.0\.0\.1:\d+/", child.stderr.readline())[0]
+    evenhand("run", folder)
+    with urllib.request.urlopen(f"{address}runs.json", timeout=60) as answer:
+        assert [row["word"] for row in json.load(answer)["rows"]] == ["PASSED"]
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=60) == 0
+    child.stderr.close()
+
+
 def test_serving_and_printing_are_two_things(evenhand) -> None:
     done = evenhand("view", "--port", "0", "--failed")
     assert done.code == 2

@@ -1,16 +1,32 @@
 from __future__ import annotations
 
+import csv
 import io
+from collections.abc import Iterator
+from typing import TextIO
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.model.result import CaseResult, CaseStatus, CellKey
 from evenhand.report.columns import columns_of, encodable
-from evenhand.report.csv import guarded, read_rows, unguarded
+from evenhand.report.csv import guarded
 from support.results import SAMPLE_CASES, SAMPLE_RUN, case_results, rendered, run_of
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "''")
+
+
+def read_rows(stream: TextIO) -> Iterator[dict[str, str]]:
+    """The rows of a table as `render` writes it, by the names of its columns; a value that is absent is empty."""
+    reader = csv.reader(stream)
+    names = [unguarded(name) for name in next(reader, [])]
+    for row in reader:
+        yield dict(zip(names, map(unguarded, row), strict=False))
+
+
+def unguarded(cell: str) -> str:
+    """The text that `guarded` made a cell of."""
+    return cell.removeprefix("'")
 
 
 @given(text=st.text() | st.sampled_from(FORMULAS))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from evenhand import RunOptions, load_suite
 from evenhand.model.result import CaseResult, Run
-from evenhand.session import execute_run
+from evenhand.session.execution import execute_run
 from evenhand.store.state import store_path
 from evenhand.store.store import open_store
 from support.machinery import INPUT_PER_MTOK, OUTPUT_PER_MTOK

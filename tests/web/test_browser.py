@@ -99,6 +99,24 @@ def test_a_run_in_progress_grows_on_the_page(visit, store) -> None:
     assert visit(watching).problems == []
 
 
+def test_a_run_that_begins_appears_in_the_list(visit, add, store) -> None:
+    add(a_case(0))
+
+    async def watching(page: Page, address: str) -> None:
+        await page.open(f"{address}/runs")
+        await page.until("document.querySelectorAll('tbody tr').length === 1")
+        writer = store.begin(
+            Run(run_id="01J0000000000000000000LIVE", suite="live", started_at="2026-12-01T00:00:00Z")
+        )
+        writer.add(a_case(1))
+        writer.flush()
+        await page.until("document.querySelectorAll('tbody tr').length === 2")
+        await page.until("document.querySelector('tbody tr').textContent.includes('1 passed')")
+        assert await page.run("document.querySelector('.word').textContent") == "running"
+
+    assert visit(watching).problems == []
+
+
 def test_nothing_that_a_model_wrote_runs(visit, add) -> None:
     add(a_failure(0, reason=HOSTILE, output=HOSTILE), a_case(1, output={"<b>": [HOSTILE]}))
 

@@ -12,7 +12,7 @@ from evenhand.cache.answers import AnswerCache
 from evenhand.cache.question import question_of
 from evenhand.model.exchange import Response, SentCall
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, CaseStatus
+from evenhand.model.result import AssertResult, CaseStatus, Run, RunStatus
 from evenhand.store.redaction import Redactor
 from support.viewed import RUN_ID, a_case, a_failure
 
@@ -62,6 +62,67 @@ def test_kept_answers_are_listed_and_shown_with_their_questions(browse, site, tm
     assert "capital of France" in browse(f"/cache/{key}")[2]
     assert browse("/cache/0123")[0] == 404
     assert browse("/cache/nonsense")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["c", "b", "a"]),
+        ("text=STRASSE", ["b"]),
+        ("text=of+France", ["a"]),
+        ("text=say+%22hi%22", ["c"]),
+        ("text=Berlin", []),
+        ("provider=other", ["c"]),
+        ("test=a", ["a"]),
+        ("test=*", ["c", "b", "a"]),
+        ("key=nonsense", []),
+        ("provider=app&text=stra", ["b"]),
+        ("before=nonsense", ["c", "b", "a"]),
+    ],
+)
+def test_kept_answers_are_searched(browse, site, query: str, found: list[str]) -> None:
+    keep(site, {"prompt": "capital of France"}, test="a")
+    keep(site, {"prompt": "die Stra\u00dfe"}, test="b", output="long " * 20_000)
+    keep(site, {"prompt": 'say "hi"'}, test="c", provider="other")
+    twin = json.loads(browse(f"/cache.json?{query}")[2])
+    assert [row["test"] for row in twin["rows"]] == found
+    assert twin["older"] is None
+    assert browse(f"/cache?{query}")[0] == 200
+
+
+def test_a_kept_answer_is_found_by_the_beginning_of_its_key(browse, site) -> None:
+    keys = [keep(site, {"n": n}, test=str(n)) for n in range(5)]
+    for key in keys:
+        rows = json.loads(browse(f"/cache.json?key={key[:15]}")[2])["rows"]
+        assert [row["key"] for row in rows] == [key]
+
+
+def test_kept_answers_are_paged_to_the_last(browse, site, monkeypatch) -> None:
+    monkeypatch.setattr("evenhand.web.pages.kept.SHOWN", 2)
+    for number in range(5):
+        keep(site, {"n": number}, test=str(number), output="even" if number % 2 == 0 else "odd")
+    assert walked(browse, "/cache?") == [["4", "3"], ["2", "1"], ["0"]]
+    assert walked(browse, "/cache?text=even&") == [["4", "2"], ["0"]]
+
+
+def test_a_search_through_very_many_kept_answers_goes_on_where_it_stopped(browse, site, monkeypatch) -> None:
+    monkeypatch.setattr("evenhand.cache.inspecting.MAX_SEARCHED", 2)
+    for number in range(5):
+        keep(site, {"n": number}, test=str(number), output="here" if number == 0 else "no")
+    assert "Not among those looked through so far" in browse("/cache?text=here")[2]
+    assert walked(browse, "/cache?text=here&") == [[], [], ["0"]]
+
+
+def walked(browse, address: str) -> list[list[str]]:
+    """The tests on each page, from the newest to the last."""
+    pages, before = [], ""
+    while True:
+        twin = json.loads(browse(f"{address.replace('?', '.json?')}{before}")[2])
+        pages.append([row["test"] for row in twin["rows"]])
+        if twin["older"] is None:
+            return pages
+        assert f"before={twin['older']}" in browse(f"{address}{before}")[2]
+        before = f"before={twin['older']}"
 
 
 def test_a_case_shows_what_was_sent_and_what_came_back(browse, add) -> None:
@@ -199,6 +260,35 @@ def test_json_is_a_tree_of_bounded_depth_and_size(browse, add) -> None:
     assert [node["name"] for node in page["tree"]] == ["deep", "wide"]
     assert page["tree"][1]["children"][-1]["text"].endswith("more")
     assert browse(f"/runs/{RUN_ID}/cases/{a_case(0).case_key}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("alive", "word", "running"),
+    [(True, "UNFINISHED", True), (None, "UNFINISHED", True), (False, "UNFINISHED", False)],
+)
+def test_a_run_that_goes_on_shows_what_is_there_and_one_that_was_killed_says_so(
+    browse, store, monkeypatch, alive, word, running
+) -> None:
+    monkeypatch.setattr(type(store), "goes_on", lambda *_: alive)
+    writer = store.begin(Run(run_id=RUN_ID, suite="live", planned_cells=5))
+    writer.add(a_case(0))
+    writer.add(a_failure(1))
+    writer.flush()
+    page = json.loads(browse(f"/runs/{RUN_ID}.json")[2])
+    assert (page["run"]["word"], page["run"]["is_running"], page["is_live"]) == (word, running, True)
+    assert dict(page["tallies"])["passed"] == dict(page["tallies"])["failed"] == 1
+    assert page["notes"] == ["2 of 5 planned cells ran"]
+    assert ("--resume-run" in page["explanation"]) is not running
+    (row,) = json.loads(browse("/runs.json")[2])["rows"]
+    assert (row["passed"], row["failed"], row["is_running"]) == (1, 1, running)
+    assert "2 of 5" in browse("/runs")[2]
+
+
+def test_a_run_that_is_gone_on_with_is_running_again(browse, add, store, monkeypatch) -> None:
+    add(a_case(0), status=RunStatus.INTERRUPTED, exit_code=130)
+    assert json.loads(browse(f"/runs/{RUN_ID}.json")[2])["run"]["word"] == "INTERRUPTED"
+    monkeypatch.setattr(type(store), "goes_on", lambda *_: True)
+    assert json.loads(browse(f"/runs/{RUN_ID}.json")[2])["run"]["is_running"] is True
 
 
 def test_distributions_are_drawn_from_what_is_known(browse, add) -> None:

@@ -121,11 +121,6 @@ class Exec(GradedAssertion, frozen=True, kw_only=True, tag="exec"):
         return GRADER_TIMEOUT_MS if judge is None else judge.timeout_ms
 
 
-def outcome_of_reply(stdout: bytes, stderr: str = "") -> Outcome:
-    """The verdict in a checker's reply. Raises `BrokenAssertion` where there is no usable one."""
-    return _outcome(reply_of(stdout, stderr))
-
-
 def reply_of(stdout: bytes, stderr: str = "") -> dict[str, Any]:
     """A checker's reply that holds a usable verdict. Raises `BrokenAssertion`."""
     details = written(stdout, stderr)

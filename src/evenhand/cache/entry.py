@@ -120,6 +120,11 @@ def read_entry(body: bytes, key: str) -> Entry:
     return Entry(head, response, question)
 
 
+def entry_text(body: bytes) -> str:
+    """An entry as one text, to search in. Raises `BadEntry`."""
+    return _unpacked(body).decode("utf-8", "replace")
+
+
 def _unpacked(body: bytes) -> bytes:
     if body[:1] != bytes((_ZLIB,)):
         return body

@@ -9,14 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import msgspec
+
 from evenhand.cache.database import CacheError, cache_file, connect, translated
-from evenhand.cache.entry import BadEntry, Entry, NewerEntry, read_entry
+from evenhand.cache.entry import BadEntry, Entry, NewerEntry, entry_text, read_entry
 from evenhand.cache.question import Question
 from evenhand.errors import UsageError
 from evenhand.io.sqlite import transaction
 from evenhand.text.json_reader import NotJson, read_json
 
 DAY_S = 86_400.0
+MAX_SEARCHED = 50_000
+MAX_SEARCHED_BYTES = 64 << 20
+"""Answers whose texts one search looks through, and their bytes as they are stored."""
 MAX_CANDIDATES = 200
 """Kept answers that are looked at, newest first, for the one nearest to a question."""
 
@@ -33,6 +38,20 @@ class Kept(NamedTuple):
     size: int
     provider: str
     test: str
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which kept answers a list shows; every field that is empty lets all through."""
+
+    provider: str = ""
+    test: str = ""
+    """A test's id, or a pattern with `*`."""
+    key: str = ""
+    """The beginning of a key."""
+    text: str = ""
+    """A text in the question or in the answer, in capital or small letters."""
+    before: int | None = None
+    """Where a page before this one ended."""
 
 
 class Stats(NamedTuple):
@@ -88,16 +107,39 @@ class KeptAnswers:
         for row in rows:
             yield Kept(f"sha256:{row[0].hex()}", *row[1:])
 
+    def page(self, wanted: Wanted, *, limit: int) -> tuple[list[Kept], int | None]:
+        """At most so many of the kept answers that are wanted, the newest first, and where to go on behind them.
+
+        Of the texts of very many answers only so many are looked through at once; the place to go on is then behind
+        these. It is None where nothing is left.
+        """
+        where, values = _conditions(wanted)
+        needle = _as_in_json(wanted.text)
+        body = ", body" if needle else ""
+        statement = f"SELECT number, {_COLUMNS}{body} FROM answers {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
+        found: list[Kept] = []
+        looked_at, number = 0, 0
+        rows = self._stream(statement, (*values, 1 + (MAX_SEARCHED if needle else limit)))
+        for place, row in enumerate(rows):
+            if len(found) == limit or place == MAX_SEARCHED or looked_at >= MAX_SEARCHED_BYTES:
+                return found, number
+            number = row[0]
+            if needle:
+                looked_at += row[4]
+                if not _holds(row[7], needle):
+                    continue
+            found.append(Kept(f"sha256:{row[1].hex()}", *row[2:7]))
+        return found, None
+
     def find(self, reference: str) -> Entry:
         """The answer whose key begins so. Raises `UsageError` for none and for several, `CacheError` for damage."""
-        digits = reference.removeprefix("sha256:").lower()
-        if not digits or not set(digits) <= _HEX or len(digits) > 64:
+        digits = _digits_of(reference)
+        if not digits:
             raise UsageError(
                 f"a key is up to 64 hex digits, found {reference!r}; `evenhand cache ls` lists them"
             )
-        low = bytes.fromhex(digits.ljust(64, "0"))
-        high = bytes.fromhex(digits.ljust(64, "f"))
-        rows = self._rows("SELECT key, body FROM answers WHERE key BETWEEN ? AND ? LIMIT 2", (low, high))
+        ends = _ends_of(digits)
+        rows = self._rows("SELECT key, body FROM answers WHERE key BETWEEN ? AND ? LIMIT 2", ends)
         if len(rows) != 1:
             what = "several kept answers have keys" if rows else "no kept answer has a key"
             raise UsageError(f"{what} that begin with {digits!r}; `evenhand cache ls` lists them")
@@ -155,11 +197,61 @@ class KeptAnswers:
                 self._connection.execute("VACUUM")
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _stream(self, statement: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
+        """The same one after the other, for as many as are asked for."""
+        if self._connection is not None:
+            with translated(self.path):
+                yield from self._connection.execute(statement, values)
+
     def _rows(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         if self._connection is None:
             return []
         with translated(self.path):
             return list(self._connection.execute(statement, values))
+
+
+def _conditions(wanted: Wanted) -> tuple[str, list[object]]:
+    """The clause that narrows a list of answers down, and its values."""
+    conditions: list[str] = []
+    values: list[object] = []
+    if wanted.provider:
+        conditions.append("provider = ?")
+        values.append(wanted.provider)
+    if wanted.test:
+        conditions.append("test GLOB ?" if "*" in wanted.test else "test = ?")
+        values.append(wanted.test)
+    if wanted.key:
+        digits = _digits_of(wanted.key)
+        conditions.append("key BETWEEN ? AND ?" if digits else "0")
+        values += _ends_of(digits) if digits else ()
+    if wanted.before is not None:
+        conditions.append("number < ?")
+        values.append(wanted.before)
+    return f"WHERE {' AND '.join(conditions)}" if conditions else "", values
+
+
+def _digits_of(reference: str) -> str:
+    """The hex digits with which a key begins; empty where no key does."""
+    digits = reference.strip().removeprefix("sha256:").lower()
+    return digits if len(digits) <= 64 and set(digits) <= _HEX else ""
+
+
+def _ends_of(digits: str) -> tuple[bytes, bytes]:
+    """The first and the last key that begin so."""
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
+
+
+def _as_in_json(text: str) -> str:
+    """A text as it stands inside the strings of an entry, small letters for all."""
+    return msgspec.json.encode(text.encode("utf-8", "replace").decode()).decode()[1:-1].casefold()
+
+
+def _holds(body: object, needle: str) -> bool:
+    """Whether the question or the answer of an entry holds the text."""
+    try:
+        return isinstance(body, bytes) and needle in entry_text(body).casefold()
+    except BadEntry:
+        return False
 
 
 def kept_question(directory: Path, key: str) -> Any:

@@ -28,7 +28,7 @@ from evenhand.model.result import CaseResult, RunStatus
 from evenhand.model.suite import Case, Prompt, Repeat, Suite
 from evenhand.providers.echo import Echo
 from evenhand.run.options import RunOptions
-from evenhand.session import Observer, execute_run
+from evenhand.session.execution import Observer, execute_run
 from evenhand.store.store import open_store
 from evenhand.template import Val
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.locate import suite_argument
+from evenhand.cli.options import suite_argument
 
 if TYPE_CHECKING:
     from evenhand.compare.references import SuiteIdentity

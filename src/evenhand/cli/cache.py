@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, cache_dir_option, suite_directory, suite_option
+from evenhand.cli.locate import suite_directory
+from evenhand.cli.options import Function, allow_outside_option, cache_dir_option, suite_option
 from evenhand.errors import UsageError
 
 if TYPE_CHECKING:
     from evenhand.cache.inspecting import Kept
     from evenhand.explaining import Explained, Lookup
 
-Function = TypeVar("Function", bound=Callable[..., object])
 
 _PERIODS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
 _PERIOD = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)([hdw])")

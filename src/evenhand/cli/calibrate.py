@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, suite_argument
+from evenhand.cli.options import allow_outside_option, suite_argument
 from evenhand.errors import ExitCode
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.locate import suite_option
+from evenhand.cli.options import suite_option
 from evenhand.cli.terminal import note
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from evenhand.cli.locate import suite_option
+from evenhand.cli.options import suite_option
 from evenhand.cli.terminal import Terminal, width
 from evenhand.errors import ExitCode
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import click
 
-from evenhand.cli.locate import suite_directory, suite_option
+from evenhand.cli.locate import suite_directory
+from evenhand.cli.options import suite_option
 from evenhand.cli.terminal import Terminal
 from evenhand.errors import ExitCode
 

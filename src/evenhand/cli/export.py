@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.locate import suite_option
+from evenhand.cli.options import suite_option
 from evenhand.cli.terminal import note
 from evenhand.errors import UsageError
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.locate import suite_directory, suite_option
+from evenhand.cli.locate import suite_directory
+from evenhand.cli.options import suite_option
 from evenhand.cli.terminal import note
 from evenhand.errors import UsageError
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, suite_argument
+from evenhand.cli.options import Function, allow_outside_option, suite_argument
 
 if TYPE_CHECKING:
     from evenhand.model.assertion import Assertion
     from evenhand.model.suite import Case, Prompt
-
-Function = TypeVar("Function", bound=Callable[..., object])
 
 
 @click.group("list", short_help="Show what a suite resolves to, and the assertions there are.")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
+from typing import BinaryIO, NamedTuple, TextIO, cast
 
 import click
 import msgspec
 
+from evenhand.cli.options import Function
 from evenhand.cli.reserved import stdout
 from evenhand.cli.terminal import Terminal, give_up_stdout, note, width
 from evenhand.errors import ExitCode, UsageError
@@ -19,8 +20,6 @@ from evenhand.io.replacing import check_replaceable, replacing
 from evenhand.model.result import Run
 from evenhand.registry import nearest
 from evenhand.report import REPORTS, Cases, Page, Report
-
-Function = TypeVar("Function", bound=Callable[..., object])
 
 STDOUT = "-"
 DEFAULT_FORMAT = "table"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.diff import MAX_SHOWN
-from evenhand.cli.locate import allow_outside_option
+from evenhand.cli.options import against_option, allow_outside_option, concurrency_option
 from evenhand.cli.outputs import check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.terminal import Terminal, note, width
 from evenhand.errors import ExitCode
@@ -31,12 +31,8 @@ _VERDICTS = ("newly_failing", "newly_passing", "added", "removed")
     type=click.Path(path_type=Path),
     help="The suite to judge by.",
 )
-@click.option(
-    "--against",
-    metavar="REF",
-    help="Compare with a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`.",
-)
-@click.option("-j", "--concurrency", type=click.IntRange(min=1), metavar="N", help="Cells in flight at once.")
+@against_option
+@concurrency_option
 @click.option("--full", is_flag=True, help="Show every changed verdict.")
 @output_options
 @allow_outside_option
@@ -81,8 +77,6 @@ def command(
             before = Reference(origin.run_id, (origin,), store)
             _show(before, Reference(run.run_id, (run,), store), terminal, full)
         note(end_line(run))
-    if run.exit_code == ExitCode.INTERRUPTED:
-        return ExitCode.INTERRUPTED
     return max(code, run.exit_code or 0)
 
 

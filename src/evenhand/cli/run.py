@@ -7,13 +7,22 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, cache_dir_option, sandbox_options, suite_argument
+from evenhand.cli.options import (
+    AT_LEAST_ONE,
+    Function,
+    against_option,
+    allow_outside_option,
+    cache_dir_option,
+    concurrency_option,
+    sandbox_options,
+    suite_argument,
+)
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.reserved import reserved_stdout
 from evenhand.cli.terminal import Terminal, is_terminal, note
@@ -27,10 +36,6 @@ if TYPE_CHECKING:
     from evenhand.store.store import RunStore
 
 log = logging.getLogger("evenhand")
-
-Function = TypeVar("Function", bound=Callable[..., object])
-
-AT_LEAST_ONE = click.IntRange(min=1)
 
 
 def _selection(function: Function) -> Function:
@@ -94,7 +99,7 @@ def _pace(function: Function) -> Function:
             metavar="N",
             help="Ask every question N times, whatever the suite says.",
         ),
-        click.option("-j", "--concurrency", type=AT_LEAST_ONE, metavar="N", help="Cells in flight at once."),
+        concurrency_option,
     ):
         function = option(function)
     return function
@@ -126,11 +131,7 @@ def _keeping(function: Function) -> Function:
 def _ending(function: Function) -> Function:
     """The options that say when a run ends and what counts as one."""
     for option in (
-        click.option(
-            "--against",
-            metavar="REF",
-            help="Compare with a run's id, `latest`, `baseline`, `branch:NAME`, a run file, or `none`.",
-        ),
+        against_option,
         click.option(
             "--safe-mode", is_flag=True, help="Reject inline JavaScript and Python; scripts in files run."
         ),
@@ -221,8 +222,6 @@ def command(
         log.info("results go to %s", store.path)
         run = _executed(suite, options, store, None if no_progress else _progress(terminal))
         code = _reported(run, store, outputs, terminal, path)
-    if run.exit_code == ExitCode.INTERRUPTED:
-        return ExitCode.INTERRUPTED
     return max(code, run.exit_code or 0)
 
 

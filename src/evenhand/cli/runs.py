@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.locate import suite_option
+from evenhand.cli.options import suite_option
 
 if TYPE_CHECKING:
     from evenhand.model.result import Run

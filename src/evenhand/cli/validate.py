@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evenhand.cli.locate import allow_outside_option, sandbox_options, suite_argument
+from evenhand.cli.options import allow_outside_option, sandbox_options, suite_argument
 
 
 @click.command("validate", short_help="Find everything that is wrong with a suite; runs nothing.")

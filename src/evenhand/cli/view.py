@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.locate import suite_option
+from evenhand.cli.options import suite_option
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
 from evenhand.cli.terminal import Terminal, is_terminal, note
 from evenhand.errors import UsageError

@@ -9,12 +9,14 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from evenhand.api import open_run_store
 from evenhand.cli import stored
 from evenhand.cli.locate import suite_directory
 from evenhand.cli.terminal import note
-from evenhand.errors import UsageError
+from evenhand.config.locate_suite import locate_suite
+from evenhand.errors import SuiteError, UsageError
 from evenhand.store.state import VIEW_INDEX_NAME, state_directory
-from evenhand.store.store import LATEST
+from evenhand.store.store import LATEST, RunStore
 from evenhand.web.case_index import CaseIndex
 from evenhand.web.server import DEFAULT_PORT, serve
 from evenhand.web.site import Site
@@ -23,7 +25,7 @@ from evenhand.web.site import Site
 def serve_pages(suite: Path, reference: str, port: int | None) -> int:
     """Serve the runs of a suite's folder until Ctrl-C. `reference` is the run whose address is printed."""
     directory = state_directory(suite_directory(suite), os.environ)
-    with stored.opened(suite) as store:
+    with _opened(suite, directory) as store:
         run = None if reference == LATEST else store.find(reference)
         index = CaseIndex(directory / VIEW_INDEX_NAME if directory.is_dir() else None)
         site = Site(store, index, directory)
@@ -41,13 +43,29 @@ def serve_pages(suite: Path, reference: str, port: int | None) -> int:
 
 
 @contextlib.contextmanager
+def _opened(suite: Path, state: Path) -> Iterator[RunStore]:
+    """The run store to show: a suite's may still be empty, and its first run is to appear."""
+    if state.is_dir() or not _is_suite(suite):
+        with stored.opened(suite) as store:
+            yield store
+    else:
+        with open_run_store(suite_directory(suite)) as store:
+            yield store
+
+
+def _is_suite(path: Path) -> bool:
+    try:
+        return locate_suite(path).is_file()
+    except SuiteError:
+        return False
+
+
+@contextlib.contextmanager
 def following(suite: Path) -> Iterator[None]:
     """Serve pages beside what goes on in the block and after it, until Ctrl-C; the address is printed at once.
 
     A port that is taken is no reason not to run: another one is used then.
     """
-    from evenhand.api import open_run_store
-
     directory = suite_directory(suite)
     state = state_directory(directory, os.environ)
     with open_run_store(directory) as store:

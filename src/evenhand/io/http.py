@@ -12,6 +12,7 @@ import io
 import socket
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -89,7 +90,7 @@ class HttpClient:
                 data=_payload(request.body),
                 allow_redirects=False,
                 proxy=proxy,
-                timeout=aiohttp.ClientTimeout(total=timeout_ms / 1_000),
+                timeout=_whole(timeout_ms),
             ) as response:
                 body = await _bounded(response)
                 headers = {name.lower(): value for name, value in response.headers.items()}
@@ -129,6 +130,14 @@ class HttpClient:
                 if origin not in self._proxies:
                     self._proxies[origin] = await asyncio.to_thread(_proxy_of, *origin)
         return self._proxies[origin]
+
+
+@lru_cache(maxsize=64)  # a provider has one, and making it takes longer than looking it up
+def _whole(timeout_ms: float) -> aiohttp.ClientTimeout:
+    """The limit on a whole exchange."""
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=timeout_ms / 1_000)
 
 
 def _proxy_of(scheme: str, host: str | None) -> str | None:

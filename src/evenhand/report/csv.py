@@ -8,7 +8,6 @@ apostrophe gets one too.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from typing import Any, TextIO
 
 from evenhand.model.result import Run
@@ -28,22 +27,9 @@ def render(run: Run, cases: Cases, out: TextIO) -> None:
         writer.writerow([_cell(column.value(case)) for column in columns])
 
 
-def read_rows(stream: TextIO) -> Iterator[dict[str, str]]:
-    """The rows of a table as `render` writes it, by the names of its columns; a value that is absent is empty."""
-    reader = csv.reader(stream)
-    names = [unguarded(name) for name in next(reader, [])]
-    for row in reader:
-        yield dict(zip(names, map(unguarded, row), strict=False))
-
-
 def guarded(text: str) -> str:
     """A text that no spreadsheet takes for a formula."""
     return f"{_GUARD}{text}" if text.startswith(_GUARDED) else text
-
-
-def unguarded(cell: str) -> str:
-    """The text that `guarded` made a cell of."""
-    return cell[1:] if cell.startswith(_GUARD) else cell
 
 
 def _cell(value: Any) -> str:

@@ -35,7 +35,7 @@ from evenhand.report.figures import (
 )
 from evenhand.report.formats import PLAIN_PAGE, Cases, Page
 from evenhand.report.labels import asked_with, is_repeated, kind_label, output_text, prompt_text
-from evenhand.report.visible import visible
+from evenhand.report.visible import readable, visible
 from evenhand.version import __version__
 
 MAX_CASES = 5_000
@@ -180,8 +180,7 @@ def as_text(text: str) -> str:
 
 def _lines(text: str) -> str:
     """The same with its lines and tabs."""
-    lines = ("\t".join(map(visible, line.split("\t"))) for line in text[:MAX_TEXT].split("\n"))
-    return escape("\n".join(lines))
+    return escape(readable(text[:MAX_TEXT]))
 
 
 def _digest(content: str) -> str:

@@ -10,6 +10,7 @@ from evenhand.io.sqlite import transaction
 from evenhand.model.result import CaseResult, Run
 from evenhand.store.database import BUSY_TIMEOUT_S
 from evenhand.store.encoding import pack_run
+from evenhand.store.presence import Presence
 from evenhand.store.writer import Action, Channel, WriterThread
 
 
@@ -19,14 +20,23 @@ class RunWriter:
     A write that failed shows as `StoreError` at the next call of any method, and every later one.
     """
 
-    def __init__(self, thread: WriterThread, channel: Channel, run: Run, *, store: object = None) -> None:
-        """`store` is kept open for as long as the writer lives."""
+    def __init__(
+        self,
+        thread: WriterThread,
+        channel: Channel,
+        run: Run,
+        *,
+        store: object = None,
+        presence: Presence | None = None,
+    ) -> None:
+        """`store` is kept open for as long as the writer lives; `presence` says meanwhile that the run goes on."""
         self.run = run
         """The run's header as it was last given."""
         self._thread = thread
         self._channel = channel
         self._finished = False
         self._store = store
+        self._presence = presence
 
     def add(self, result: CaseResult) -> None:
         """Store one result, soon. The first result of a cell stays; a second one for the same cell is dropped.
@@ -62,6 +72,8 @@ class RunWriter:
         self.flush()
         self._thread.do(self._writing(run))
         self._finished = True
+        if self._presence is not None:
+            self._presence.end()
         self._thread.do(_checkpoint)
 
     def _writing(self, run: Run) -> Action:

@@ -21,6 +21,7 @@ from evenhand.model.result import NOT_PASSING, CaseResult, Run, RunStatus
 from evenhand.store.database import connect
 from evenhand.store.documents import RunDocuments
 from evenhand.store.key_set import KeySet
+from evenhand.store.presence import Presence, goes_on
 from evenhand.store.reading import Order, Reader
 from evenhand.store.redaction import EnvironmentRedactor, Redactor
 from evenhand.store.run_index import LATEST, RunIndex
@@ -71,14 +72,17 @@ class RunStore:
             with transaction(connection):
                 insert_run(connection, channel, run)
 
+        presence = self._presence_of(run.run_id)  # first: whoever sees the run sees that it goes on
         self._thread().do(insert)
-        return RunWriter(self._thread(), channel, run, store=self)
+        return RunWriter(self._thread(), channel, run, store=self, presence=presence)
 
     def reopen(self, run_id: str, *, redactor: Redactor | None = None) -> RunWriter:
         """A writer that adds to a run which is in the store already."""
         number = self._index.number(run_id)
         run = self.find(run_id)
-        return RunWriter(self._thread(), Channel(number, redactor or _default_redactor()), run, store=self)
+        channel = Channel(number, redactor or _default_redactor())
+        presence = self._presence_of(run_id)
+        return RunWriter(self._thread(), channel, run, store=self, presence=presence)
 
     def delete(self, run_id: str) -> None:
         """Remove a run with all its results, and give the space back."""
@@ -113,6 +117,15 @@ class RunStore:
     def unfinished(self, suite_path: str | Path) -> Run | None:
         """The run of a suite, the one begun last, that did not get to its end; None where all did."""
         return self._index.unfinished(str(suite_path))
+
+    def goes_on(self, run_id: str) -> bool | None:
+        """Whether a process writes the run at this moment; None where nobody can know."""
+        return goes_on(self.path, run_id)
+
+    def status_counts(self, run_id: str) -> dict[str, int]:
+        """How many of a run's committed results ended in each way."""
+        sql = "SELECT status, count(*) FROM results WHERE run = ? GROUP BY status"
+        return dict(self._reader.rows(sql, (self._index.number(run_id),)))
 
     # Results
 
@@ -174,6 +187,9 @@ class RunStore:
     def _while_open(self, items: Iterator[T]) -> Iterator[T]:
         """The items; whoever still iterates over them keeps the store open."""
         yield from items
+
+    def _presence_of(self, run_id: str) -> Presence | None:
+        return None if self.path is None else Presence(self.path, run_id)
 
     def _thread(self) -> WriterThread:
         """The thread that writes; a store that is only read has none."""

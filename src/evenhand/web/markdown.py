@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from evenhand.report.visible import readable
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
@@ -18,7 +20,7 @@ MAX_CHARACTERS = 100_000
 
 def markdown(text: str) -> str:
     """HTML that is safe to put into a page; empty for text without any sign of Markdown."""
-    rendered = _renderer().render(text[:MAX_CHARACTERS])
+    rendered = _renderer().render(readable(text[:MAX_CHARACTERS]))
     return rendered if rendered.count("<") > 2 * rendered.count("<p>") else ""
 
 

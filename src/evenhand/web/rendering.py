@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ import minijinja
 import msgspec
 
 from evenhand.report.figures import dollars, duration, percent
+from evenhand.report.visible import readable
 from evenhand.template import authored
 from evenhand.version import __version__
 from evenhand.web.queries import PAGE_SIZE
@@ -37,11 +39,22 @@ def _environment() -> minijinja.Environment:
         loader=_source,
         filters=FILTERS,
         auto_escape_callback=lambda _: "html",
+        finalizer=_shown,
         undefined_behavior="chainable",
         debug=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _shown(value: Any) -> Any:
+    """What stands on a page for a value: no character of a text hides, or turns what stands beside it."""
+    return readable(value) if type(value) is str else NotImplemented
+
+
+def exact(value: Any) -> Any:
+    """A value as it is, escaped: for fields of forms, which send it back."""
+    return minijinja.safe(escape(str(value)))
 
 
 def _source(name: str) -> str | None:
@@ -71,6 +84,12 @@ def address(page: Mapping[str, Any], pages: int) -> str:
     return parameters(query)
 
 
+def changed(query: Mapping[str, Any], name: str, value: Any = None) -> str:
+    """A query as the end of an address, with another value of one parameter, or without it."""
+    rest = {each: known for each, known in query.items() if each != name}
+    return parameters(rest if value is None else {**rest, name: value})
+
+
 def at(query: Mapping[str, Any], place: int) -> str:
     """The end of the address of the case at a place of a list."""
     return parameters({**{name: value for name, value in query.items() if name != "offset"}, "at": place})
@@ -93,6 +112,8 @@ FILTERS: dict[str, Any] = {
     "number": _or_dash(lambda value: f"{value:,}"),
     "parameters": parameters,
     "at": at,
+    "changed": changed,
+    "exact": exact,
     "around": around,
     "address": address,
     "score": _or_dash(lambda value: f"{value:.3g}"),

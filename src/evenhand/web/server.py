@@ -18,10 +18,10 @@ from evenhand.store.verdicts import keep_verdict
 from evenhand.template import authored
 from evenhand.web.pages.case import case_page
 from evenhand.web.pages.compare import compare_page
-from evenhand.web.pages.kept import kept_answer_page, kept_page
+from evenhand.web.pages.kept import kept_answer_page, kept_page, wanted_of
 from evenhand.web.pages.matrix import matrix_page
 from evenhand.web.pages.run import run_page
-from evenhand.web.pages.runs import RunQuery, runs_page
+from evenhand.web.pages.runs import RunQuery, as_it_stands, runs_page
 from evenhand.web.pages.side_by_side import side_page
 from evenhand.web.pages.verdict import verdict_of
 from evenhand.web.queries import CaseQuery
@@ -83,7 +83,8 @@ async def _run(site: Site, request: web.Request) -> Any:
     run = await site.run(request.match_info["run"])
     query = CaseQuery.of(_parameters(request))
     is_indexed = await site.indexed(run)
-    return await site.ask(lambda: run_page(site.index, run, query, is_indexed=is_indexed))
+    stands = await site.ask(lambda: as_it_stands(site.store, run))
+    return await site.ask(lambda: run_page(site.index, stands, query, is_indexed=is_indexed))
 
 
 async def _case(site: Site, request: web.Request) -> Any:
@@ -105,8 +106,8 @@ async def _side_by_side(site: Site, request: web.Request) -> Any:
 
 
 async def _kept(site: Site, request: web.Request) -> Any:
-    provider, test = request.query.get("provider", ""), request.query.get("test", "")
-    return await site.ask(lambda: kept_page(site.kept_answers, provider, test))
+    wanted = wanted_of(request.query)
+    return await site.ask(lambda: kept_page(site.kept_answers, wanted))
 
 
 async def _kept_answer(site: Site, request: web.Request) -> Any:

@@ -40,6 +40,11 @@
     'Event', 'EventTarget', 'EventSource', 'MessageChannel', 'MessageEvent', 'MessagePort', 'BroadcastChannel',
     'ReadableStream', 'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream',
     'TextEncoderStream', 'TextDecoderStream', 'navigator', 'Navigator', 'setImmediate', 'clearImmediate',
+    'CustomEvent', 'CloseEvent', 'URLPattern', 'Performance', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure',
+    'PerformanceObserver', 'PerformanceObserverEntryList', 'PerformanceResourceTiming', 'ByteLengthQueuingStrategy',
+    'CountQueuingStrategy', 'ReadableByteStreamController', 'ReadableStreamBYOBReader', 'ReadableStreamBYOBRequest',
+    'ReadableStreamDefaultController', 'ReadableStreamDefaultReader', 'TransformStreamDefaultController',
+    'WritableStreamDefaultController', 'WritableStreamDefaultWriter',
   ];
   const LACKING_METHODS = [
     [String.prototype, 'String', ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase']],
@@ -48,6 +53,7 @@
     [Array.prototype, 'Array', ['toLocaleString']],
     [getPrototypeOf(Int8Array.prototype), 'TypedArray', ['toLocaleString']],
     [Date.prototype, 'Date', ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString']],
+    [performance, 'performance', ['mark', 'measure', 'getEntries', 'getEntriesByName', 'getEntriesByType', 'timerify']],
   ];
   for (const name of LACKING_GLOBALS) {
     defineProperty(world, name, {
@@ -62,7 +68,8 @@
   }
   for (const [owner, type, names] of LACKING_METHODS) {
     for (const name of names) {
-      const method = { [name]() { return lacks(type + '.prototype.' + name); } }[name];
+      const path = (type === 'performance' ? '' : 'prototype.') + name;
+      const method = { [name]() { return lacks(type + '.' + path); } }[name];
       defineProperty(owner, name, { value: method, writable: true, enumerable: false, configurable: true });
     }
   }

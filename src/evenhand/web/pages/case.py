@@ -144,7 +144,7 @@ def _assertion(result: AssertResult) -> AssertionView:
         score=result.score,
         weight=result.weight,
         reason=result.reason,
-        criteria=_laid_out(plain(result.criteria)),
+        criteria=_fields(plain(result.criteria)),
         metric=result.metric,
         cost_usd=result.cost_usd,
         error_class=result.error_class,
@@ -175,7 +175,7 @@ def _part(part: Mapping[str, Any], depth: int) -> AssertionView:
         status=status,
         score=score if isinstance(score, (int, float)) else None,
         reason=str(part.get("reason") or ""),
-        criteria=_laid_out(criteria),
+        criteria=_fields(criteria),
         details=_laid_out(beside_console(part.get("details"))),
         console=console_of(part.get("details")),
         parts=_parts(part.get("parts") or part.get("componentResults"), depth - 1),
@@ -222,6 +222,10 @@ def _texts(case: CaseResult, output: str, kept: Callable[[str], Any]) -> Iterato
 
 def _text(name: str, text: str) -> Text:
     return Text(name=name, text=text[:MAX_SHOWN], cut=max(0, len(text) - MAX_SHOWN))
+
+
+def _fields(criteria: object) -> str:
+    return "" if criteria is None else fields_text(criteria)
 
 
 def _laid_out(value: object) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from evenhand.compare.references import SuiteIdentity, resolve
+from evenhand.report.changed_case import ChangedCase
 from evenhand.report.comparison import counts, figures
-from evenhand.report.diff import TITLES
+from evenhand.report.diff import TITLES, Section
 from evenhand.report.gathered import gathered
 from evenhand.report.labels import asked_with
 from evenhand.store.store import RunStore
@@ -65,33 +66,35 @@ def compare_page(store: RunStore, base: str, head: str) -> ComparePage:
     comparison, sections = gathered(
         before, after, tuple(name for name in TITLES if name != "unchanged"), SHOWN
     )
-    shown = (
-        ChangedSection(
-            name=section.name,
-            title=TITLES[section.name],
-            total=section.total,
-            rows=tuple(
-                ChangedRow(
-                    test_id=change.diff.cell.test_id,
-                    asked_with=asked_with(change.diff.cell, repeated=False),
-                    case_key=change.diff.case_key,
-                    base_status=change.diff.base_status,
-                    head_status=change.diff.head_status,
-                    causes=change.diff.causes,
-                    reasons=tuple(change.reasons()),
-                    pieces=tuple(change.output_pieces()),
-                )
-                for change in section.shown
-            ),
-        )
-        for section in sections
-    )
     return ComparePage(
         base=base,
         head=head,
         head_run=after.newest.run_id,
         counts=tuple(counts(comparison)),
         figures=tuple(figures(comparison)),
-        sections=tuple(shown),
+        sections=tuple(map(_section, sections)),
         choices=choices,
+    )
+
+
+def _section(section: Section) -> ChangedSection:
+    return ChangedSection(
+        name=section.name,
+        title=TITLES[section.name],
+        total=section.total,
+        rows=tuple(map(_row, section.shown)),
+    )
+
+
+def _row(change: ChangedCase) -> ChangedRow:
+    diff = change.diff
+    return ChangedRow(
+        test_id=diff.cell.test_id,
+        asked_with=asked_with(diff.cell, repeated=False),
+        case_key=diff.case_key,
+        base_status=diff.base_status,
+        head_status=diff.head_status,
+        causes=diff.causes,
+        reasons=tuple(change.reasons()),
+        pieces=tuple(change.output_pieces()),
     )

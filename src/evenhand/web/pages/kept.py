@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from evenhand.cache.inspecting import KeptAnswers
+from evenhand.cache.inspecting import KeptAnswers, Wanted
 from evenhand.model.exchange import Response
-from evenhand.report.encode import json_line
+from evenhand.report.exchanged import fields_text, indented
 from evenhand.text.json_reader import NotJson, read_json
+from evenhand.web.rendering import plain
 
 SHOWN = 200
 """Answers on one page."""
 
 MAX_SHOWN = 200_000
 """Characters of one text on a page."""
+
+
+MAX_SEARCH = 200
+"""Characters of a search that are looked at."""
 
 
 class KeptRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +44,10 @@ class KeptPage(msgspec.Struct, frozen=True, kw_only=True):
     answers: int
     bytes: int
     asked: dict[str, int]
-    provider: str
-    test: str
+    query: Wanted
     rows: tuple[KeptRow, ...]
+    older: int | None
+    """The `before` of the page behind this one; None on the last."""
 
 
 class KeptAnswerPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,18 +63,30 @@ class KeptAnswerPage(msgspec.Struct, frozen=True, kw_only=True):
     answer_text: str
 
 
-def kept_page(directory: Path, provider: str, test: str) -> KeptPage:
-    """The newest answers, narrowed down to a provider or a test where these are named."""
+def wanted_of(parameters: Mapping[str, str]) -> Wanted:
+    """The answers that an address asks for; what is no number counts as none."""
+    before = parameters.get("before", "")
+    return Wanted(
+        provider=parameters.get("provider", ""),
+        test=parameters.get("test", "").strip(),
+        key=parameters.get("key", "").strip(),
+        text=parameters.get("text", "")[:MAX_SEARCH],
+        before=int(before) if before.isdecimal() and len(before) < 19 else None,
+    )
+
+
+def kept_page(directory: Path, wanted: Wanted) -> KeptPage:
+    """Kept answers, the newest first."""
     with KeptAnswers(directory) as kept:
         stats = kept.stats()
-        rows = kept.newest(limit=SHOWN, provider=provider or None, test=test or None)
+        rows, older = kept.page(wanted, limit=SHOWN)
         return KeptPage(
             path=str(kept.path),
             answers=stats.answers,
             bytes=stats.bytes,
             asked=dict(stats.by_provider),
-            provider=provider,
-            test=test,
+            query=wanted,
+            older=older,
             rows=tuple(
                 KeptRow(
                     key=row.key,
@@ -95,8 +114,8 @@ def kept_answer_page(directory: Path, key: str) -> KeptAnswerPage:
         kept_at=_moment(entry.head.created),
         question=question,
         answer=entry.response,
-        question_text=json_line(question)[:MAX_SHOWN],
-        answer_text=json_line(entry.response)[:MAX_SHOWN],
+        question_text=indented(question)[:MAX_SHOWN],
+        answer_text=fields_text(plain(entry.response))[:MAX_SHOWN],
     )
 
 

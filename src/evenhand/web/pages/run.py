@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evenhand.model.result import Run
+from evenhand.model.result import Run, RunStatus
 from evenhand.report.figures import effort, headline, most_frequent, notes, rate, remedy, tallies
 from evenhand.web.case_index import CaseIndex
 from evenhand.web.pages.run_plots import RunPlots, run_plots
@@ -35,6 +35,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     cases: CasePage
     plots: RunPlots
     is_indexed: bool
+    is_live: bool
+    """Whether the page is to be asked for again, since more may come."""
     orders: tuple[str, ...] = tuple(ORDERS)
 
 
@@ -43,7 +45,7 @@ def run_page(index: CaseIndex, run: Run, query: CaseQuery, *, is_indexed: bool) 
     summary = run.summary
     return RunPage(
         run=run_row(run),
-        explanation=headline(run).explanation,
+        explanation=_explanation(run),
         rate=rate(summary),
         tallies=tuple(tallies(summary)),
         effort=tuple(effort(summary)),
@@ -57,4 +59,13 @@ def run_page(index: CaseIndex, run: Run, query: CaseQuery, *, is_indexed: bool) 
         cases=find_cases(index, run.run_id, query),
         plots=run_plots(index, run.run_id),
         is_indexed=is_indexed,
+        is_live=run.exit_code is None or not is_indexed,
     )
+
+
+def _explanation(run: Run) -> str:
+    if run.status is RunStatus.RUNNING:
+        return ""
+    if run.exit_code is None:
+        return f"the run did not reach its end; `evenhand run --resume-run {run.run_id}` goes on with it"
+    return headline(run).explanation

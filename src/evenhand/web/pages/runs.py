@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from evenhand.model.result import Run, RunStatus
+from evenhand.model.result import CaseStatus, Run, RunStatus, Summary
 from evenhand.report.figures import headline, percent
 from evenhand.store.store import RunStore
 from evenhand.web.plots import Point, trend
@@ -110,7 +110,7 @@ def runs_page(store: RunStore, query: RunQuery) -> RunsPage:
             if len(rows) == PAGE_SIZE:
                 more = rows[-1].run_id
                 break
-            rows.append(run_row(run))
+            rows.append(run_row(as_it_stands(store, run)))
     return RunsPage(
         query=query,
         rows=tuple(rows),
@@ -130,6 +130,32 @@ def _trends(rows: list[RunRow]) -> Iterator[Trend]:
     for suite, shares in by_suite.items():
         if len(shares) > 1:
             yield Trend(suite=suite, points=trend(shares), latest=shares[-1][0])
+
+
+def as_it_stands(store: RunStore, run: Run) -> Run:
+    """A run with what is known of it at this moment: while it goes on, the counts of its committed results.
+
+    One that says it is running while no process writes it did not reach its end; nor has it an exit code.
+    """
+    alive = store.goes_on(run.run_id)
+    if run.status is not RunStatus.RUNNING and not alive:
+        return run
+    counts = store.status_counts(run.run_id)
+    summary = Summary(total=sum(counts.values()))
+    for status, field in _FIELDS.items():
+        summary = msgspec.structs.replace(summary, **{field: counts.get(status, 0)})
+    now = RunStatus.INTERRUPTED if alive is False else RunStatus.RUNNING
+    return msgspec.structs.replace(run, status=now, exit_code=None, finished_at=None, summary=summary)
+
+
+_FIELDS = {
+    CaseStatus.PASS: "passed",
+    CaseStatus.FAIL: "failed",
+    CaseStatus.ERROR: "errored",
+    CaseStatus.SKIP: "skipped",
+    CaseStatus.XFAIL: "xfailed",
+    CaseStatus.XPASS: "xpassed",
+}
 
 
 def run_row(run: Run) -> RunRow:

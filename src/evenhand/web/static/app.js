@@ -123,11 +123,13 @@ async function refresh() {
   const answer = await fetch(location.href);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of ["section.head", "p[role=status]"]) {
+  for (const part of ["section.head", "section.runs", "p[role=status]"]) {
     const now = document.querySelector(part);
     const next = page.querySelector(part);
-    if (now && next) now.replaceWith(next);
+    // What somebody is about to use stays.
+    if (now && next && !now.contains(document.activeElement) && !now.querySelector(":checked")) now.replaceWith(next);
   }
+  if (!box) return;
   const nextBox = page.querySelector(".cases[data-total]");
   if (list) list.grow(Number(nextBox.dataset.total));
   else if (nextBox && box && !box.contains(document.activeElement)) {
@@ -139,7 +141,7 @@ async function refresh() {
 
 if (document.querySelector("[data-live]")) {
   setTimeout(async function again() {
-    await refresh().catch(() => {});
+    if (!document.hidden) await refresh().catch(() => {});
     if (document.querySelector("[data-live]")) setTimeout(again, 1000);
   }, 1000);
 }

@@ -19,7 +19,7 @@ from evenhand import RunOptions, StoreError, UsageError, load_suite, run_suite
 from evenhand.io.fake import FakeSession
 from evenhand.model.result import CaseResult, Run, RunStatus
 from evenhand.model.suite import Suite
-from evenhand.session import execute_run
+from evenhand.session.execution import execute_run
 from evenhand.store.state import store_path
 from evenhand.store.store import open_store
 from support.programs import is_gone
