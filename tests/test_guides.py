@@ -20,7 +20,8 @@ from evenhand import Response, RunOptions, load_suite, run_suite_async
 from evenhand.io.fake import FakeSession
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "reference"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 NAME = re.compile(r"`([\w./-]+\.(?:py|js|csv|toml)|assistant)`[^`]*:\s*\Z", re.DOTALL)
 """The name of a file in the last words before a block."""
@@ -175,7 +176,9 @@ def test_python_in_the_documents_runs(block: Block, tmp_path: Path, monkeypatch:
         compile(block.text, block.page, "exec")
         return
     write_files(block.page, tmp_path / "evals", PORT)
-    suite = next(other.text for other in BLOCKS if other.page == block.page and other.is_suite)
+    suite = next(
+        (other.text for other in BLOCKS if other.page == block.page and other.is_suite), completed("")
+    )
     (tmp_path / "evals/evenhand.yaml").write_text(suite, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     exec(compile(block.text, block.page, "exec"), {"__name__": "example"})
