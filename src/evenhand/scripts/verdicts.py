@@ -109,7 +109,7 @@ STACK_READ = 2_000
 _IN_A_FILE = re.compile(
     r"(?<![^/\\\s(])(?!node_worker\.mjs:)([^/\\\s(]{1,100}\.(?:js|cjs|mjs|ts|py))(?:\?[^:\s]*)?:(\d+)"
 )
-"""The innermost place of a stack that is a file of somebody's: inline code has no name like that, the worker is ours."""
+"""The innermost place of a stack that is a file of the suite: inline code has no such name, the worker's is ours."""
 
 
 def thrown_in_words(threw: Thrown) -> str:
