@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from evenhand import Response, RunOptions, load_suite, run_suite_async
+from evenhand import Response, RunOptions, load_suite, run_suite, run_suite_async
 from evenhand.io.fake import FakeSession
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/guides").glob("*.md"))]
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "reference"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 NAME = re.compile(r"`([\w./-]+\.(?:py|js|csv|toml)|assistant)`[^`]*:\s*\Z", re.DOTALL)
 """The name of a file in the last words before a block."""
@@ -175,7 +176,9 @@ def test_python_in_the_documents_runs(block: Block, tmp_path: Path, monkeypatch:
         compile(block.text, block.page, "exec")
         return
     write_files(block.page, tmp_path / "evals", PORT)
-    suite = next(other.text for other in BLOCKS if other.page == block.page and other.is_suite)
+    suite = next(
+        (other.text for other in BLOCKS if other.page == block.page and other.is_suite), completed("")
+    )
     (tmp_path / "evals/evenhand.yaml").write_text(suite, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     exec(compile(block.text, block.page, "exec"), {"__name__": "example"})
@@ -215,3 +218,15 @@ def test_the_program_in_the_documents_answers_what_stands_beside_it(block: Block
         line, shell=True, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=True
     )
     assert json.loads(done.stdout) == {"output": "Paris"}
+
+
+def test_a_failure_looks_as_the_readme_shows_it(tmp_path: Path) -> None:
+    write_files("README.md", tmp_path, PORT)
+    app = tmp_path / "app.py"
+    app.write_text(app.read_text(encoding="utf-8").replace("Paris", "Lyon"), encoding="utf-8")
+    page = {block.language: block.text for block in BLOCKS if block.page == "README.md"}
+    (tmp_path / "evenhand.yaml").write_text(page["yaml"], encoding="utf-8")
+    finished = run_suite(tmp_path, save=False)
+    assert finished.exit_code == 1
+    report = finished.report()
+    assert [line for line in page["text"].splitlines() if line not in report] == []

@@ -41,6 +41,13 @@ def test_expression_that_never_looks_at_the_answer_draws_a_warning(value, is_sus
     assert bool(list(Jinja(value=value).warnings(ENGINE))) is is_suspicious
 
 
+def test_expression_in_the_braces_of_a_template_is_told_to_take_them_off():
+    (problem,) = Jinja(value="{{ output == 'x' }}").problems(ENGINE)
+    assert str(problem) == (
+        "value: an expression stands without the braces of a template; write `output == 'x'`"
+    )
+
+
 def test_negation_flips_what_was_evaluated():
     outcome = verdict_on("long answer", type="not-jinja", value="output | length > 100")
     assert outcome.passed

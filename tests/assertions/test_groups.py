@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.analysis.scoring import case_passes, case_score
 from evenhand.errors import ErrorClass, Problem
 from evenhand.model.assertion import Assertion, placed, walk
 from evenhand.model.evidence import Evidence
@@ -19,7 +20,6 @@ from evenhand.model.outcome import Outcome, Status, Weighed, errored, failed, fa
 from evenhand.model.transform import Transform
 from evenhand.run.evaluate import evaluate_case
 from evenhand.run.groups import GROUP_DECIDED
-from evenhand.run.scoring import case_passes, case_score
 from support.assertions import ENGINE, build, built, evidence, judged_case, judged_group, verdict_on
 
 PASS, FAIL, ERROR, SKIPPED = Status.PASS, Status.FAIL, Status.ERROR, Status.SKIPPED

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,8 +18,7 @@ from evenhand.cache.inspecting import KeptAnswers
 from evenhand.cache.question import Question, question_of
 from evenhand.model.exchange import Response
 from support.cached import opened
-
-NOBODY = 65_534
+from support.privileges import NOBODY
 
 
 def question(number: int = 0) -> Question:
@@ -157,27 +153,6 @@ def test_store_that_cannot_be_used_costs_one_warning(
     assert why in caplog.records[0].message
     with pytest.raises(CacheUnavailable, match=why):
         find(tmp_path, only=True)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter, unlike those that pytest makes."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def without_privileges() -> Iterator[None]:
-    """Permissions apply, also where the tests run as root."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(NOBODY)
-    yield
-    if is_root:
-        os.seteuid(0)
 
 
 def test_read_only_folder_without_answers_costs_one_warning(

@@ -176,7 +176,12 @@ def test_labels_of_one_kind_alone_correct_nothing_and_say_so(evenhand) -> None:
     ("content", "message"),
     [
         ("output,label\nx,maybe\n", "labels.csv:2: `label` is neither pass nor fail, found 'maybe'"),
-        ("output,verdict\nx,pass\n", "unknown column 'verdict'"),
+        (
+            "output,verdict\nx,pass\ny,pass\n",
+            "labels.csv:1: unknown column 'verdict'; columns are id, output, label",
+        ),
+        ("output,lable\nx,pass\n", "labels.csv:1: unknown column 'lable'; did you mean 'label'?"),
+        ("output,label\nx,pass,more\n", "labels.csv:2: more cells than the header has columns"),
         ("label\npass\n", "`output` is missing"),
         ("output,label\n", "no labels"),
         ("", "no labels"),

@@ -40,6 +40,7 @@ def test_the_overview_imports_no_command(arguments: list[str]) -> None:
     assert {name for name in modules if name.startswith("evenhand.")} <= {
         "evenhand.cli",
         "evenhand.cli.main",
+        "evenhand.cli.reserved",
         "evenhand.cli.terminal",
         "evenhand.errors",
         "evenhand.version",

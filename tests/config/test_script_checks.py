@@ -94,3 +94,33 @@ def test_loading_a_confined_suite_runs_no_script(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="allow it with `--allow-scripts`"):
         load_suite(tmp_path, confined=True)
     assert not (tmp_path / "ran").exists()
+
+
+def warnings_of(folder: Path, asserts: str) -> list[str]:
+    (folder / "evenhand.yaml").write_text(HEAD + asserts, encoding="utf-8")
+    return [str(warning).replace(f"{folder}", "HERE") for warning in load_suite(folder).warnings]
+
+
+def test_code_that_is_the_name_of_a_file_draws_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "check.js").write_text("module.exports = () => true;", encoding="utf-8")
+    asserts = "      - {type: javascript, value: check.js}\n      - {type: javascript, value: output.js}\n"
+    assert warnings_of(tmp_path, asserts) == [
+        "HERE/evenhand.yaml:7:35: tests[0].assert[0].value: the code is the name of a file; write `file://check.js`"
+    ]
+
+
+def test_a_checker_that_is_not_there_draws_one_warning(tmp_path: Path) -> None:
+    asserts = "      - {type: exec, command: [./check.sh]}\n" * 2 + (
+        "      - {type: exec, command: [sh, -e, other.sh]}\n      - {type: exec, command: [sh, -c, 'exit 0']}\n"
+    )
+    found = warnings_of(tmp_path, asserts)
+    assert [warning.partition(": ")[2].partition(";")[0] for warning in found] == [
+        "tests[0].assert[0].command[0]: program './check.sh' was not found in HERE",
+        "tests[0].assert[2].command[2]: file 'other.sh' was not found in HERE",
+    ]
+
+
+def test_a_module_that_a_check_misses_is_named_with_the_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "check.py").write_text("import no_such_module\n", encoding="utf-8")
+    (problem,) = problems_of(tmp_path, "      - {type: python, value: 'file://check.py'}\n")
+    assert "No module named 'no_such_module'; evenhand runs with " in problem

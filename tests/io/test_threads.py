@@ -268,3 +268,22 @@ def test_threads_that_ended_hold_no_files():
     for _ in range(5):
         using(4, body)
     assert open_files() <= before
+
+
+def test_a_quick_result_is_not_held_back_by_a_slow_call_behind_it():
+    async def body(pool: CallThreads) -> list[bool]:
+        release = threading.Event()
+
+        def work(number: int) -> int:
+            if number % 2:
+                release.wait(60)
+            return number
+
+        calls = [asyncio.create_task(pool.call(work, number)) for number in range(4)]
+        await asyncio.wait([calls[0], calls[2]], timeout=60)
+        ended = [call.done() for call in calls]
+        release.set()
+        await asyncio.gather(*calls)
+        return ended
+
+    assert using(4, body) == [True, False, True, False]

@@ -142,12 +142,15 @@ def test_classes_of_the_file_know_their_module(tmp_path):
     code.close()
 
 
+PACKAGES = f"; evenhand runs with {sys.executable}: install the module there, or evenhand beside it"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
         (
             "import no_such_module",
-            "app.py cannot be loaded: ModuleNotFoundError: No module named 'no_such_module' (app.py:1)",
+            f"app.py cannot be loaded: ModuleNotFoundError: No module named 'no_such_module' (app.py:1){PACKAGES}",
         ),
         ("x = 1\n1 / 0", "app.py cannot be loaded: ZeroDivisionError: division by zero (app.py:2)"),
         ("import sys\nsys.exit(3)", "app.py cannot be loaded: SystemExit: 3 (app.py:2)"),

@@ -142,3 +142,53 @@ def test_typescript_runs_in_a_node_that_strips_types(tmp_path: Path) -> None:
     )
     (outcome,) = outcomes_of(tmp_path, f"{value}:check")
     assert outcome.passed, outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content", "place"),
+    [
+        (
+            "javascript",
+            "order.js",
+            "module.exports = (output) => {\n  return output.a.b;\n};",
+            "(order.js:2)",
+        ),
+        (
+            "javascript",
+            "order.mjs",
+            "export default (output) => {\n  throw new Error('x');\n};",
+            "(order.mjs:2)",
+        ),
+        ("javascript", "order.js", "\nmodule.exports = (output) => JSON.parse(output);", "(order.js:2)"),
+        (
+            "python",
+            "order.py",
+            "def check(output, context):\n    return context['nothing']\n",
+            "(order.py:2)",
+        ),
+    ],
+)
+def test_what_a_script_in_a_file_throws_is_told_with_its_place(
+    kind: str, name: str, content: str, place: str, tmp_path: Path
+) -> None:
+    (outcome,) = outcomes_of(tmp_path, written(tmp_path, name, content), kind=kind)
+    assert outcome.status == "fail"
+    assert outcome.reason.endswith(place), outcome.reason
+
+
+def test_what_inline_code_throws_has_no_place_in_a_file(tmp_path: Path) -> None:
+    (thrown,) = outcomes_of(tmp_path, "output.a.b")
+    assert "(" not in thrown.reason.removeprefix("the script threw TypeError: "), thrown.reason
+
+
+def test_a_python_function_may_take_the_output_alone(tmp_path: Path) -> None:
+    alone = written(tmp_path, "alone.py", "async def check(output):\n    return output.startswith('Hello')\n")
+    other = written(tmp_path, "other.py", "def check(output, limit=3):\n    return 'vars' in limit\n")
+    assert [outcome.status for outcome in outcomes_of(tmp_path, alone, other, kind="python")] == ["pass"] * 2
+
+
+def test_a_function_that_forgets_to_return_is_told_so(tmp_path: Path) -> None:
+    silent = written(tmp_path, "silent.py", "def check(output, context):\n    output.startswith('Hello')\n")
+    (outcome,) = outcomes_of(tmp_path, silent, kind="python")
+    assert "the script returned None" in outcome.reason
+    assert "needs an explicit `return`" in outcome.reason

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.analysis.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.model.assertion import Assertion, walk
 from evenhand.model.evidence import Evidence
 from evenhand.model.exchange import Request, Response, TestInfo, Usage
@@ -17,7 +18,6 @@ from evenhand.model.outcome import Outcome, Status, Weighed
 from evenhand.model.suite import Case
 from evenhand.model.trace import Trace
 from evenhand.run.groups import result_of
-from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.template import Scope, Val
 from evenhand.traces.collector import Collector
 from evenhand.traces.otlp_json import spans_of

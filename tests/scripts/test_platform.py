@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+
+from support.engines import embedded, in_node
 
 DESCRIBE = """(text) => {
   const described = (value, seen) => {
@@ -52,8 +53,6 @@ DESCRIBE = """(text) => {
     }
   }));
 }"""
-READ_ALL = "let t = ''; process.stdin.setEncoding('utf8').on('data', (d) => t += d).on('end', () => "
-
 VALUES = [
     "undefined", "null", "true", "-0", "NaN", "10n", "'text'", "'\\ud800'", "Symbol('s')", "() => 1", "class {}",
     "{a: 1, b: {c: [1, 2]}}", "{['__proto__']: 1}", "{a: undefined, [Symbol('s')]: 1}", "Object.create({inherited: 1})",
@@ -134,39 +133,9 @@ TEXTS = [
 ]
 
 
-def in_node(sources: Sequence[str]) -> list[Any]:
-    done = subprocess.run(
-        ["node", "-e", f"{READ_ALL}process.stdout.write(({DESCRIBE})(t)))"],
-        input=json.dumps(sources),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    found: list[Any] = json.loads(done.stdout)
-    return found
-
-
-@cache
-def _realm() -> Any:
-    import _quickjs
-
-    from evenhand.scripts.quickjs_worker import Realm, Worker
-
-    sources = Worker(_quickjs, None)._sources  # type: ignore[arg-type]
-    realm = Realm(_quickjs.Context, sources, harden=False, extras=True)
-    return realm.context.eval(DESCRIBE), realm
-
-
-def embedded(sources: Sequence[str]) -> list[Any]:
-    describe, _ = _realm()
-    found: list[Any] = json.loads(describe(json.dumps(sources)))
-    return found
-
-
 def differing(sources: Sequence[str]) -> list[tuple[str, Any, Any]]:
     """The expressions of which something else comes here than in Node.js, without those that say that they cannot."""
-    rows = zip(sources, embedded(sources), in_node(sources), strict=True)
+    rows = zip(sources, embedded(DESCRIBE, sources), in_node(DESCRIBE, sources), strict=True)
     return [(source, ours, theirs) for source, ours, theirs in rows if ours not in ("lacks", theirs)]
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from support.assertions import verdict_on
+from support.engines import embedded, in_node
 
 DESCRIBE = """(text) => {
   const FIELDS = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname',
@@ -37,8 +34,6 @@ DESCRIBE = """(text) => {
     }
   }));
 }"""
-READ_ALL = "let t = ''; process.stdin.setEncoding('utf8').on('data', (d) => t += d).on('end', () => "
-
 Row = tuple[str, str | None, list[list[str]]]
 
 TABLE = [
@@ -114,44 +109,14 @@ some_rows = st.lists(
 )
 
 
-def in_node(rows: Sequence[Any]) -> list[Any]:
-    done = subprocess.run(
-        ["node", "-e", f"{READ_ALL}process.stdout.write(({DESCRIBE})(t)))"],
-        input=json.dumps(rows),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    found: list[Any] = json.loads(done.stdout)
-    return found
-
-
-@cache
-def _described() -> Any:
-    import _quickjs
-
-    from evenhand.scripts.quickjs_worker import Realm, Worker
-
-    sources = Worker(_quickjs, None)._sources  # type: ignore[arg-type]
-    realm = Realm(_quickjs.Context, sources, harden=False, extras=True)
-    return realm.context.eval(DESCRIBE), realm
-
-
-def embedded(rows: Sequence[Any]) -> list[Any]:
-    describe, _ = _described()
-    found: list[Any] = json.loads(describe(json.dumps(rows)))
-    return found
-
-
 def test_urls_as_they_are_met_are_read_as_node_reads_them() -> None:
     rows = [(text, None, []) for text in TABLE]
     rows += [
         (text, "https://h/a/b?c#d", [])
         for text in ("x", "/x", "//k/x", "?x", "#x", "", "..", "../../..", "./x?y#z")
     ]
-    assert dict(zip(map(str, rows), embedded(rows), strict=True)) == dict(
-        zip(map(str, rows), in_node(rows), strict=True)
+    assert dict(zip(map(str, rows), embedded(DESCRIBE, rows), strict=True)) == dict(
+        zip(map(str, rows), in_node(DESCRIBE, rows), strict=True)
     )
 
 
@@ -159,7 +124,7 @@ def test_urls_as_they_are_met_are_read_as_node_reads_them() -> None:
 @settings(max_examples=6, deadline=None, phases=[Phase.generate])
 @given(some_rows)
 def test_no_url_is_read_otherwise_than_node_reads_it(rows: list[Row]) -> None:
-    for row, theirs, ours in zip(rows, in_node(rows), embedded(rows), strict=True):
+    for row, theirs, ours in zip(rows, in_node(DESCRIBE, rows), embedded(DESCRIBE, rows), strict=True):
         assert ours in ("lacks", theirs), row
 
 

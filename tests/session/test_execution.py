@@ -89,6 +89,25 @@ def test_snapshot_of_a_suite_holds_no_secret_of_the_environment(
     assert snapshot["description"] == "[redacted]"
 
 
+def test_credentials_written_in_a_suite_are_neither_stored_nor_handed_to_reports(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    path = tmp_path / "evenhand.yaml"
+    text = path.read_text(encoding="utf-8").replace(
+        "providers: [",
+        """providers:
+  [{id: asked-by-nobody, type: http, url: "https://a.example", headers: {Authorization: "Bearer written-secret"}},
+  {id: program, type: exec, command: [cat], env: {SERVICE_TOKEN: other-secret}},
+  """,
+    )
+    path.write_text(text, encoding="utf-8")
+    run = run_suite(load_suite(tmp_path), RunOptions(providers=("app",))).run
+    with open_store(store_path(tmp_path / ".evenhand")) as store:
+        kept = store.find(run.run_id)
+    for found in (run, kept):
+        assert found.config_snapshot["providers"][0]["headers"] == {"Authorization": "Bearer [redacted]"}
+        assert found.config_snapshot["providers"][1]["env"] == {"SERVICE_TOKEN": "[redacted]"}
+
+
 def test_run_that_is_not_saved_leaves_nothing_on_disk(tmp_path: Path) -> None:
     finished = run_suite(load_suite(write_suite(tmp_path)), save=False)
     assert finished.summary.total == len(list(finished.cases())) == 20

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +14,8 @@ from evenhand.store import database
 from evenhand.store.database import APPLICATION_ID, connect, translated
 from evenhand.store.migrations import MIGRATIONS
 from evenhand.store.store import RunWriter, open_store
+from support.privileges import NOBODY
 from support.stored_results import a_result, a_run, finished
-
-NOBODY = 65_534
 
 
 def add_many(writer: RunWriter, count: int) -> None:
@@ -110,27 +106,6 @@ def test_half_written_store_is_refused_or_fails_clearly(tmp_path: Path, kept: fl
 def test_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be opened"):
         open_store(tmp_path)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may enter, unlike those that pytest makes."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def without_privileges() -> Iterator[None]:
-    """Permissions apply, also where the tests run as root."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(NOBODY)
-    yield
-    if is_root:
-        os.seteuid(0)
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Pure functions over results: the summary as a fold, statistics, exit codes."""
+"""Pure functions over verdicts and results: scores, the summary as a fold, statistics, exit codes."""

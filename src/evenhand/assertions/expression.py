@@ -45,7 +45,12 @@ class Jinja(Assertion, frozen=True, kw_only=True, dict=True, tag="jinja"):
         if not self.value.strip():
             yield Problem("an empty expression says nothing", ("value",), "write what must be true")
         elif problem := engine.check_expression(self.value):
-            yield problem.under("value")
+            written = self.value.strip()
+            if written.startswith("{{") and written.endswith("}}"):
+                hint = f"write `{written[2:-2].strip()}`"
+                yield Problem("an expression stands without the braces of a template", ("value",), hint)
+            else:
+                yield problem.under("value")
 
     def warnings(self, engine: Engine) -> Iterator[Problem]:
         names = engine.names_in("{{ (" + self.value + ") }}")

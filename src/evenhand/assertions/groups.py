@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from evenhand.analysis.scoring import case_score, graders_matter
 from evenhand.errors import Problem
 from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion, Example, scores_freely
 from evenhand.model.group import Group, Tally
 from evenhand.model.outcome import Status, Weighed, meets
-from evenhand.run.scoring import case_score, graders_matter
 from evenhand.template import Engine
 
 OSLO: dict[str, Any] = {"type": "icontains", "value": "oslo"}

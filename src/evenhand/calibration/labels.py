@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from evenhand.errors import Location, Problem, SuiteError
+from evenhand.registry import nearest
 
 MAX_ROWS = 100_000
 MAX_PROBLEMS = 50
@@ -85,6 +86,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield line, row
         else:
             reader = csv.DictReader(file)
+            header = reader.fieldnames or ()
+            if unknown := [name for name in header if name not in (*_COLUMNS, *_NOTED)]:
+                raise SuiteError([_unknown(path, 1, name) for name in unknown[:MAX_PROBLEMS]])
             for row in reader:
                 yield reader.line_num, row
 
@@ -92,9 +96,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _checked(path: Path, line: int, row: dict[str, Any]) -> tuple[Problem | None, bool]:
     unknown = [name for name in row if name not in (*_COLUMNS, *_NOTED)]
     if unknown:
-        return _problem(
-            path, line, f"unknown column {unknown[0]!r}", f"columns are {', '.join(_COLUMNS)}"
-        ), False
+        return _unknown(path, line, unknown[0]), False
     if not isinstance(row.get("output"), str):
         return _problem(path, line, "`output` is missing or no text", "write the answer there"), False
     for name in ("rubric", "prompt"):
@@ -123,6 +125,16 @@ def _item(
         labels=tuple(label for _, label in rows),
         rubric=first.get("rubric") or None,
         prompt=first.get("prompt") or None,
+    )
+
+
+def _unknown(path: Path, line: int, name: str | None) -> Problem:
+    if name is None:
+        return _problem(path, line, "more cells than the header has columns", "quote cells that hold a comma")
+    close = nearest(name, _COLUMNS)
+    known = f"columns are {', '.join(_COLUMNS)}"
+    return _problem(
+        path, line, f"unknown column {name!r}", f"did you mean {close!r}? {known}" if close else known
     )
 
 

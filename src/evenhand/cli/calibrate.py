@@ -49,7 +49,7 @@ def command(
     from evenhand.cache.opening import cache_directory
     from evenhand.calibration.labels import read_labels
     from evenhand.calibration.run import calibrate
-    from evenhand.cli.reserved import reserved_stdout, stdout
+    from evenhand.cli.reserved import reserved_to_the_end, stdout
     from evenhand.cli.suites import loaded
     from evenhand.report.calibration import lines
     from evenhand.report.encode import json_line
@@ -59,7 +59,7 @@ def command(
 
     items = read_labels(labels)
     suite = loaded(path, generators=False, allow_outside=allow_outside)
-    with reserved_stdout():
+    with reserved_to_the_end():
         state = state_directory(suite.directory, os.environ)
         create_state_directory(state)
         directory = cache_directory(None, os.environ, state)

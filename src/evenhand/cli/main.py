@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 
 import click
 
+from evenhand.cli.reserved import stdout
 from evenhand.cli.terminal import Terminal, give_up_stdout, note
 from evenhand.errors import EvenhandError, ExitCode, SuiteError
 from evenhand.version import __version__
@@ -119,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with cli.make_context("evenhand", list(sys.argv[1:] if arguments is None else arguments)) as context:
             verbose = bool(context.params.get("verbose"))
             code = cli.invoke(context)
-        sys.stdout.flush()
+        stdout().flush()
         return code if isinstance(code, int) else ExitCode.OK
     except click.exceptions.Exit as end:
         return end.exit_code

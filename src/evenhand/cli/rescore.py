@@ -57,7 +57,7 @@ def command(
     from evenhand.api import RunOptions, execute_run, open_run_store
     from evenhand.cli import stored
     from evenhand.cli.progress import end_line
-    from evenhand.cli.reserved import reserved_stdout
+    from evenhand.cli.reserved import reserved_to_the_end
     from evenhand.cli.suites import loaded
     from evenhand.compare.references import Reference
 
@@ -65,7 +65,7 @@ def command(
     check_outputs(outputs)
     suite = loaded(path, allow_outside=allow_outside)
     check_outputs(outputs, suite.path)
-    with reserved_stdout(), contextlib.closing(open_run_store(suite.directory)) as store:
+    with reserved_to_the_end(), contextlib.closing(open_run_store(suite.directory)) as store:
         origin = store.find(reference, suite_path=suite.path.resolve())
         options = RunOptions(rescore=origin.run_id, against=against, concurrency=concurrency)
         run = asyncio.run(execute_run(suite, options, store=store))

@@ -13,6 +13,8 @@ _OUT, _ERR = 1, 2
 """The numbers of the standard output and error, which child processes and C code write to as well."""
 
 _kept: TextIO | None = None
+_process_ends = False
+_held: list[contextlib.AbstractContextManager[None]] = []
 
 
 def stdout() -> TextIO:
@@ -49,6 +51,30 @@ def reserved_stdout() -> Iterator[None]:
                 # Before the number leads to the standard output again: this may be what others wrote.
                 with contextlib.suppress(OSError, ValueError, AttributeError):
                     stream.flush()
+
+
+def process_ends_with_the_command() -> None:
+    """Say that nothing runs in this process after the command that it is about to run."""
+    global _process_ends
+    _process_ends = True
+
+
+@contextlib.contextmanager
+def reserved_to_the_end() -> Iterator[None]:
+    """As `reserved_stdout`, for a command whose results are all written within the block.
+
+    Where the process ends with the command it stays reserved: threads that code under test left behind may write
+    until the process is gone, and the report must not end in what they write.
+    """
+    if not _process_ends:
+        with reserved_stdout():
+            yield
+        return
+    block = reserved_stdout()
+    block.__enter__()
+    _held.append(block)
+    yield
+    stdout().flush()
 
 
 def _restored_at_the_end(number: int, undo: contextlib.ExitStack) -> None:

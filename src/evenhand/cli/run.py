@@ -24,7 +24,7 @@ from evenhand.cli.options import (
     suite_argument,
 )
 from evenhand.cli.outputs import Output, check_outputs, output_options, plan_outputs, write_outputs
-from evenhand.cli.reserved import reserved_stdout
+from evenhand.cli.reserved import reserved_to_the_end
 from evenhand.cli.terminal import Terminal, is_terminal, note
 from evenhand.errors import ExitCode, UsageError
 
@@ -216,7 +216,7 @@ def command(
     # Code under test may still run, and print, when the reports are written.
     with (
         _viewer(path) if view else contextlib.nullcontext(),
-        reserved_stdout(),
+        reserved_to_the_end(),
         contextlib.closing(open_store_of(suite)) as store,
     ):
         log.info("results go to %s", store.path)

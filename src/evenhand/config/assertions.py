@@ -21,6 +21,7 @@ from evenhand.config.transforms import TransformReader
 from evenhand.config.typed_entry import TypedEntry, find_type
 from evenhand.config.values import check_templates
 from evenhand.config.wording import found
+from evenhand.io.program import command_warnings
 from evenhand.model.assertion import ASSERTIONS, MEMBERS, Assertion
 from evenhand.model.confinement import Confinement
 from evenhand.model.grading import Grader
@@ -48,6 +49,7 @@ class AssertionReader:
         """`scripts` collects the assertions whose code is looked at once all are read."""
         self._scripts = scripts
         self._confinement = confinement or Confinement(directory=Path())
+        self._commands: set[tuple[str, ...]] = set()
         self.transforms = TransformReader(engine, scripts)
         self._engine = engine
         self._files = files
@@ -139,10 +141,19 @@ class AssertionReader:
         refusal = assertion_refusal(assertion, self._confinement)
         if refusal is not None:
             place.add(refusal)
+        elif assertion.runs_programs:
+            self._warn_of_command(getattr(assertion, "command", ()), place)
         for warning in assertion.warnings(self._engine):
             place.add_warning(warning)
         for name, value in assertion.templates():
             check_templates(self._engine, value, place.inside(name))
+
+    def _warn_of_command(self, command: tuple[str, ...], place: Place) -> None:
+        """Say what of a command is not there, once for each command of the suite."""
+        if command and command not in self._commands:
+            self._commands.add(command)
+            for warning in command_warnings(command, self._confinement.directory):
+                place.add_warning(warning)
 
 
 @cache

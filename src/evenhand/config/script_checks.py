@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Coroutine
 from pathlib import Path
@@ -18,6 +19,9 @@ from evenhand.scripts.batch import Answer, Uncompiled
 from evenhand.scripts.transform import TransformScript
 
 Code = ScriptAssertion | TransformScript
+
+
+_FILE_NAME = re.compile(r"((?:[\w-]+/)*[\w.-]+\.(?:js|cjs|mjs|ts|py))(?::\w+)?")
 
 
 class ScriptChecks:
@@ -38,9 +42,16 @@ class ScriptChecks:
         if key in self._seen:
             return
         reference = code.reference
+        if reference is None and self._is_file_name(code.value):
+            place.warn("the code is the name of a file", f"write `file://{code.value.strip()}`")
         if reference is not None and self._files.script(reference.path, place) is None:
             return
         self._seen[key] = code, place
+
+    def _is_file_name(self, code: str) -> bool:
+        """Whether inline code names a file of the suite's folder: nobody means that as code."""
+        name = _FILE_NAME.fullmatch(code.strip())
+        return name is not None and (self._confinement.directory / name[1]).is_file()
 
     def report(self) -> None:
         """Report every script that cannot run. Nothing is started where there are none."""

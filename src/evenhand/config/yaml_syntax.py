@@ -79,7 +79,7 @@ def _explained(
     if "second occurrence" in problem:
         first = f", first at line {error.context_mark.line + 1}" if error.context_mark else ""
         return f"the anchor is defined twice{first}", "give each anchor its own name"
-    if _BARE_TEMPLATE.search(_QUOTED.sub("", line)):
+    if problem != _UNCLOSED and _BARE_TEMPLATE.search(_QUOTED.sub("", line)):
         return "a template stands without quotes", QUOTE_TEMPLATE
     if "cannot start any token" in problem and mark is not None:
         found = line[mark.column : mark.column + 1]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evenhand.errors import Problem
 from evenhand.model.exchange import Json
 
 MAX_FILE_BYTES = 64 << 20
@@ -23,6 +25,45 @@ def asked_of_program(command: Sequence[str], files: dict[str, str], stdin: Json)
     sent, without the name of the test.
     """
     return {"transport": "exec", "command": command, "files": files, "stdin": stdin}
+
+
+_SCRIPTS = (".py", ".js", ".cjs", ".mjs", ".ts", ".sh", ".rb", ".pl", ".php", ".jar")
+"""How the files end that an interpreter is given."""
+
+
+def command_warnings(
+    command: Sequence[str], directory: Path, search_path: str | None = None
+) -> list[Problem]:
+    """What of a command is not there; it may be by the time of the run. `search_path` takes the place of `PATH`."""
+    program = command[0]
+    if not program.strip() or any("\0" in word for word in command):
+        return []
+    if _is_path(program):
+        is_found = shutil.which((directory / program).absolute()) is not None
+    else:
+        is_found = shutil.which(program, path=search_path) is not None
+    if is_found:
+        return _missing_script(command, directory)
+    if _is_path(program) and (directory / program).is_file():
+        hint = "make it executable with `chmod +x`, or name its interpreter first"
+        return [Problem(f"program {program!r} is not executable", ("command", 0), hint)]
+    where = f"in {directory}" if _is_path(program) else "on PATH"
+    hint = "a path is taken relative to the suite's folder; check that the file exists"
+    return [Problem(f"program {program!r} was not found {where}", ("command", 0), hint)]
+
+
+def _missing_script(command: Sequence[str], directory: Path) -> list[Problem]:
+    for index, word in enumerate(command[1:], start=1):
+        if word.endswith(_SCRIPTS) and not word.startswith("-"):
+            if (directory / word).exists():
+                return []
+            hint = "a path is taken relative to the suite's folder; check the name"
+            return [Problem(f"file {word!r} was not found in {directory}", ("command", index), hint)]
+    return []
+
+
+def _is_path(program: str) -> bool:
+    return os.sep in program or (os.altsep is not None and os.altsep in program)
 
 
 def files_of(command: Sequence[str], directory: Path) -> dict[str, str]:

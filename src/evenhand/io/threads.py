@@ -27,7 +27,9 @@ MAX_STUCK = 64
 JOIN_S = 1.0
 """Seconds that idle threads get to end when the set is closed."""
 QUICK_S = 0.001
-"""Seconds for which calls wait for the one before them to return; those of functions that take longer do not."""
+"""Seconds for which calls wait for the one before them to return."""
+QUICK_IN_A_ROW = 32
+"""Calls that must return within that time after one that did not, before calls wait for each other again."""
 
 
 class CodeRaised(Exception):
@@ -129,7 +131,7 @@ class CallThreads:
     """Up to `size` threads, started as they are needed, that run calls for one event loop.
 
     Calls that come together are run by one thread, one after the other, for as long as they return at once. As soon
-    as one takes longer, those behind it get threads of their own, and so do the next ones that come together.
+    as one takes longer, those behind it get threads of their own, and so do the ones after them for a while.
     """
 
     def __init__(self, size: int, name: str, timeout_s: float | None = None) -> None:
@@ -141,7 +143,7 @@ class CallThreads:
         self._workers: list[_Worker] = []
         self._abandoned: list[_Call] = []
         self._in_flight = 0
-        self._calls_are_quick = True
+        self._quick_in_a_row = QUICK_IN_A_ROW
         self._loop: asyncio.AbstractEventLoop | None = None
         self._asked: Gathering[_Call] | None = None
         self._next_look: asyncio.TimerHandle | None = None
@@ -201,7 +203,7 @@ class CallThreads:
             self._next_look.cancel()
         self._waiting.extend(calls)
         self._next_look = loop.call_later(QUICK_S, self._look_after)
-        self._wake(1 if self._calls_are_quick else len(calls))
+        self._wake(1 if self._quick_in_a_row >= QUICK_IN_A_ROW else len(calls))
         self._deliver()
 
     def _look_after(self) -> None:
@@ -238,10 +240,12 @@ class CallThreads:
                 break
             began = time.perf_counter()
             call.run()
-            self._calls_are_quick = time.perf_counter() - began < QUICK_S
+            is_quick = time.perf_counter() - began < QUICK_S
+            self._quick_in_a_row = self._quick_in_a_row + 1 if is_quick else 0
             if not call.abandoned:
                 self._done.append(call)
-                if not self._calls_are_quick or self._next_look is None:
+                # Else the result goes with that of the next call, or when the loop looks after the calls.
+                if self._quick_in_a_row < QUICK_IN_A_ROW or self._next_look is None:
                     self._announce()
         if self._done:
             self._announce()

@@ -85,7 +85,7 @@ class UserCode:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (a file may raise anything, `SystemExit` too)
-            message = f"{self.target.home} cannot be loaded: {raised(error)}"
+            message = f"{self.target.home} cannot be loaded: {raised(error)}{packages_hint(error)}"
             raise CannotLoad(message, details=traceback_details(error), cause=error) from None
 
     def _find(self, module: ModuleType) -> Callable[..., Any]:
@@ -192,6 +192,13 @@ def raised(error: BaseException) -> str:
     frames = traceback.extract_tb(_users_part(error.__traceback__))
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{text}{place}"
+
+
+def packages_hint(error: BaseException) -> str:
+    """Where a module that is not there would have to be, empty for another error."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    return f"; evenhand runs with {sys.executable}: install the module there, or evenhand beside it"
 
 
 def traceback_details(error: BaseException) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -13,7 +12,7 @@ import msgspec
 from evenhand.errors import ErrorClass, Problem, ProviderError
 from evenhand.io.images import Images
 from evenhand.io.process import Command, ProcessFailed, exit_text, run_process
-from evenhand.io.program import asked_of_program, files_of
+from evenhand.io.program import asked_of_program, command_warnings, files_of
 from evenhand.io.protocol import (
     PROTOCOL_ENV,
     provider_document,
@@ -99,20 +98,7 @@ class Exec(Provider, tag="exec", frozen=True, kw_only=True):
 
     def warnings(self, directory: Path) -> list[Problem]:
         """What is legal but suspicious: a program that is not there (it may be by the time of the run)."""
-        program = self.command[0]
-        if not program.strip() or self._is_found(program, directory):
-            return []
-        if _is_path(program) and (directory / program).is_file():
-            hint = "make it executable with `chmod +x`, or name its interpreter first"
-            return [Problem(f"program {program!r} is not executable", ("command", 0), hint)]
-        where = f"in {directory}" if _is_path(program) else "on PATH"
-        hint = "a path is taken relative to the suite's folder; check that the file exists"
-        return [Problem(f"program {program!r} was not found {where}", ("command", 0), hint)]
-
-    def _is_found(self, program: str, directory: Path) -> bool:
-        if _is_path(program):
-            return shutil.which((directory / program).absolute()) is not None
-        return shutil.which(program, path=self.env.get("PATH")) is not None
+        return command_warnings(self.command, directory, self.env.get("PATH"))
 
     def keyer(self, context: ProviderContext) -> Keyer:
         """The command, the files that it names, its own environment variables and what it is sent."""
@@ -187,7 +173,3 @@ def last_line(stderr: str) -> str:
     """The last line that a program wrote to stderr, to follow in a message; empty where there is none."""
     lines = stderr.strip().splitlines()
     return f": {quoted(lines[-1].strip())}" if lines else ""
-
-
-def _is_path(program: str) -> bool:
-    return os.sep in program or (os.altsep is not None and os.altsep in program)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from evenhand.io.shown_call import is_telling
 from evenhand.template import Val, env_names
@@ -24,3 +25,25 @@ def secrets_in(headers: Mapping[str, Val], env: Mapping[str, str]) -> Iterator[s
         for variable in env_names(text):
             if variable in env:
                 yield env[variable]
+
+
+def secrets_written_in(document: Any) -> Iterator[str]:
+    """What stands under telling names in every `headers` and `env` of a suite's document, whoever they are for."""
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+            for key in ("headers", "env"):
+                yield from _told_by_names(value.get(key))
+
+
+def _told_by_names(values: Any) -> Iterator[str]:
+    if not isinstance(values, dict):
+        return
+    for name, written in values.items():
+        value = written.get("$raw") if isinstance(written, dict) else written
+        if isinstance(value, str) and is_telling(str(name)):
+            yield from _TEMPLATE.sub(" ", value).split()

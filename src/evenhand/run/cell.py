@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from evenhand.analysis.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.analysis.verdict import collapse
 from evenhand.errors import ClassifiedError, ErrorClass, TemplateError
 from evenhand.io.user_code import raised
@@ -30,7 +31,6 @@ from evenhand.run.groups import Grade, result_of
 from evenhand.run.plan import Cell, fallback_chain, needs_fresh_call
 from evenhand.run.render import render_request
 from evenhand.run.rescore import stored_answer
-from evenhand.run.scoring import ScoreOverflow, case_passes, case_score
 from evenhand.run.services import Services
 from evenhand.run.transform import Untransformed, transformed
 from evenhand.template import order_vars, render_scope

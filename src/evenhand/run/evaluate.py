@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from evenhand.analysis.scoring import graders_matter
 from evenhand.errors import ClassifiedError, ErrorClass
 from evenhand.io.reply import in_words
 from evenhand.io.user_code import raised
@@ -14,7 +15,6 @@ from evenhand.model.assertion import Assertion, scores_freely
 from evenhand.model.evidence import Evidence
 from evenhand.model.outcome import Outcome, Status, Weighed, errored
 from evenhand.run.groups import Branch, Grade, ask, close_decided, close_finished
-from evenhand.run.scoring import graders_matter
 from evenhand.run.transform import RunScripts, views
 
 JudgeScripts = Callable[[Sequence[Assertion], Evidence], Awaitable[Sequence[Outcome]]]

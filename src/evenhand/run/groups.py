@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import msgspec
 
+from evenhand.analysis.scoring import ScoreOverflow
 from evenhand.analysis.verdict import collapse
 from evenhand.errors import ErrorClass
 from evenhand.model.assertion import Assertion
@@ -14,7 +15,6 @@ from evenhand.model.evidence import Evidence
 from evenhand.model.group import Group, Tally
 from evenhand.model.outcome import Outcome, Status, Weighed, errored, skipped
 from evenhand.model.result import AssertResult
-from evenhand.run.scoring import ScoreOverflow
 
 Grade = Callable[[Assertion, Evidence], Awaitable[Outcome]]
 """How a graded assertion is judged, `negate` applied: the seam behind which judges, embeddings and checkers live."""

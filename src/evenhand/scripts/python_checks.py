@@ -122,20 +122,40 @@ def load_file(file: Path, name: str, purpose: str) -> Check:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  (a file may raise anything, `SystemExit` too)
-        raise CannotCheck(
-            {"broken": f"{file.name} cannot be loaded: {type(error).__name__}: {_shown(error)[:1_000]}"}
-        ) from None
+        reason = f"{type(error).__name__}: {_shown(error)[:1_000]}"
+        if isinstance(error, ModuleNotFoundError):
+            reason += (
+                f"; evenhand runs with {sys.executable}: install the module there, or evenhand beside it"
+            )
+        raise CannotCheck({"broken": f"{file.name} cannot be loaded: {reason}"}) from None
     wanted = (name,) if name else DEFAULT_NAMES[purpose]
     for candidate in wanted:
         found = vars(module).get(candidate)
         if callable(found):
-            check: Check = found
-            return check
+            return _without_context(found) if _takes_the_output_alone(found) else found
     functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
     has = ", ".join(functions) or "none"
     raise CannotCheck(
         {"broken": f"{file.name} has no function {' or '.join(map(repr, wanted))}; it has {has}"}
     )
+
+
+def _takes_the_output_alone(function: Check) -> bool:
+    """Whether a function has one place, for the output, and none for the context."""
+    try:
+        signature = inspect.signature(function)
+        signature.bind(None)
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        return True
+    return False
+
+
+def _without_context(function: Check) -> Check:
+    return lambda output, _: function(output)
 
 
 def call_check(

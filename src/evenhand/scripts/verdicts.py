@@ -104,10 +104,18 @@ def broken_reason(answer: Answer, *, timeout_ms: float, remedy: str) -> str | No
     return None
 
 
+STACK_READ = 2_000
+"""Characters of a stack that are looked through."""
+_IN_A_FILE = re.compile(r"([^/\\\s(]{1,100}\.(?:js|cjs|mjs|ts|py))(?:\?[^:\s]*)?:(\d+)")
+"""The innermost place of a stack that is a file of somebody's: inline code has no name like that."""
+
+
 def thrown_in_words(threw: Thrown) -> str:
     """What a script threw, as it follows in a sentence."""
     message = threw.message
-    return f"{threw.name}: {message}" if threw.name and threw.name != message else message or "an empty value"
+    said = f"{threw.name}: {message}" if threw.name and threw.name != message else message or "an empty value"
+    place = _IN_A_FILE.search(threw.stack[:STACK_READ])
+    return f"{said} ({place[1]}:{place[2]})" if place else said
 
 
 def _judged(returned: Any, terms: Terms) -> Outcome:

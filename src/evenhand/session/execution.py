@@ -31,6 +31,7 @@ from evenhand.model.result import (
     Terms,
 )
 from evenhand.model.suite import Suite
+from evenhand.providers.header_secrets import secrets_written_in
 from evenhand.run.budget import Budget
 from evenhand.run.known import KeptAnswers
 from evenhand.run.local import LocalExecutor
@@ -111,6 +112,8 @@ async def execute_run(
         ended = judged_against(_with_correction(ended, suite, store), against, suite, store)
     ended = msgspec.structs.replace(ended, exit_code=_exit_code(ended, options, against))
     writer.finish(ended)
+    # Reports are made of what is returned here.
+    ended = redactor.clean_value(ended)
     if observer:
         observer.ended(ended)
     return ended
@@ -159,6 +162,7 @@ def _redactor(plan: Plan, sessions: Mapping[str, Session], options: RunOptions) 
     if plan.suite.cache.http is not None and plan.suite.cache.http.token_env:
         named.add(plan.suite.cache.http.token_env)
     written = {value for provider in called for value in provider.secrets(plan.suite.env)}
+    written.update(secrets_written_in(plan.suite.snapshot))
     return EnvironmentRedactor(os.environ, named=named, further=written)
 
 

@@ -80,7 +80,7 @@ def sole_expression(text: str) -> str | None:
 class _Compiled:
     """A source that the engine has under a name."""
 
-    __slots__ = ("holes", "is_expression", "name", "prepared", "render", "runtime", "text", "words")
+    __slots__ = ("exact", "holes", "is_expression", "name", "prepared", "render", "runtime", "text", "words")
 
     def __init__(
         self, text: str, is_expression: bool, name: str, runtime: Runtime, prepared: Prepared
@@ -92,6 +92,8 @@ class _Compiled:
         self.prepared = prepared
         self.render = runtime.environment.render_template
         self.holes = None if is_expression else holes_of(text)
+        self.exact: _Compiled | None = None
+        """The same with comparisons that know large integers; itself where it compares nothing. Made when needed."""
         self.words: frozenset[str] | None = None
 
     def readable(self, names: dict[str, Any]) -> dict[str, Any]:
@@ -225,6 +227,14 @@ class Engine:
     def _run(self, compiled: _Compiled, scope: Scope) -> str:
         if scope.unusable:
             _refuse_unusable(compiled, scope)
+        text = self._rendered(compiled, scope)
+        if scope.meter.has_large_integer:
+            exact = compiled.exact or self._exact(compiled)
+            if exact is not compiled:
+                return self._rendered(exact, scope)
+        return text
+
+    def _rendered(self, compiled: _Compiled, scope: Scope) -> str:
         meter = compiled.runtime.meter = scope.meter
         meter.reset()
         try:
@@ -240,6 +250,18 @@ class Engine:
         if meter.fault is not None:
             raise explain_filter_error(meter.fault, _source_of(compiled), scope.names)
         return text
+
+    def _exact(self, compiled: _Compiled) -> _Compiled:
+        """The template that is right about large integers, which the engine takes for larger than any number."""
+        source = _source_of(compiled)
+        compiled.exact = compiled
+        if source.orders_values:
+            name, prepared = f"{compiled.name}/exact", source.prepared(is_exact=True)
+            compiled.runtime.environment.add_template(name, prepared.source)
+            compiled.exact = _Compiled(
+                compiled.text, compiled.is_expression, name, compiled.runtime, prepared
+            )
+        return compiled.exact
 
     def _explained(self, error: Exception, compiled: _Compiled, scope: Scope) -> TemplateError:
         source = _source_of(compiled)

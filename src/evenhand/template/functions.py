@@ -10,7 +10,8 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -34,9 +35,24 @@ def text_of(value: Any) -> str:
 def json_text(value: Any) -> str:
     """A value as compact JSON, keys in order."""
     try:
-        return msgspec.json.encode(value, order="sorted").decode()
+        try:
+            return _encode(value).decode()
+        except ValueError:
+            # Python writes no integer of more than 4,300 digits.
+            return _encode(_with_decimals(value)).decode()
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         raise FilterError("cannot be written as JSON") from None
+
+
+_encode = msgspec.json.Encoder(order="sorted", decimal_format="number").encode
+
+
+def _with_decimals(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    if isinstance(value, Mapping):
+        return {key: _with_decimals(item) for key, item in value.items()}
+    return [_with_decimals(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def json_decode(value: Any) -> Any:

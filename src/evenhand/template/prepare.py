@@ -7,7 +7,8 @@ The source that the engine compiles differs from the one that a person wrote, wi
 - what loops, recurses or assigns reports its steps and the size of what it keeps, behind the opening tag;
 - a value that is only passed on (to `tojson`, into a list) fails when it is undefined instead of becoming `null`;
 - filters written in Python get texts from the engine's own `string`: on the way to Python `1.0` becomes `1`;
-- a variable called like a method of a Python dict gets another name, so that the engine finds only variables.
+- a variable called like a method of a Python dict gets another name, so that the engine finds only variables;
+- where an integer beyond 64 bits has turned up, comparisons are calls: the engine takes it for larger than any number.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from evenhand.template.language import JSON_FILTERS, TEXT_FILTERS
 from evenhand.template.loops import PlainLoop, plain_loop
 from evenhand.template.rewrite import (
     Checked,
+    Compared,
     Defined,
     Edit,
     Insert,
@@ -36,8 +38,8 @@ from evenhand.template.tokens import Unreadable
 PREFIX = "__evenhand_"
 """How the names begin that no template may use."""
 
-FITS, STEP, LOOP, MISSING, KEEP, WRAPPED = (
-    PREFIX + name for name in ("fits", "step", "loop", "missing", "keep", "wrapped")
+FITS, STEP, LOOP, MISSING, KEEP, WRAPPED, COMPARE, LARGE = (
+    PREFIX + name for name in ("fits", "step", "loop", "missing", "keep", "wrapped", "compare", "large")
 )
 CHECK, EXACT = PREFIX + "check_", PREFIX + "exact_"
 """How the names of the checks of arguments begin, and of the filters that correct the engine's JSON."""
@@ -48,14 +50,21 @@ METHOD_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 MAX_COUNT = 10_000
 """Counts and widths that are harmless as they stand in a source."""
 
+MAX_DIGITS = 18
+"""Digits of an integer that certainly has a place in 64 bits."""
+
 _NUMERIC_FILTERS = frozenset({"abs", "count", "float", "int", "length", "round", "sum"})
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in"})
+_ORDERING = _COMPARISONS - {"in"}
 _NUMERIC_OPERATORS = frozenset({"-", "/", "//", "%", "**"})
 _PASSING_FILTERS = JSON_FILTERS | {"e", "escape", "join", "pprint", "urlencode"}
 
 
-def prepare(source: str, body: Body) -> Prepared:
-    """A template for the engine. Raises `Unreadable` for what cannot be made safe."""
+def prepare(source: str, body: Body, *, is_exact: bool = False) -> Prepared:
+    """A template for the engine. Raises `Unreadable` for what cannot be made safe.
+
+    `is_exact` has large integers compared as what they are.
+    """
     statements = list(every_statement(body))
     expressions = [expression for statement in statements for expression in statement.expressions]
     targets = [target for statement in statements for target in statement.targets]
@@ -63,7 +72,7 @@ def prepare(source: str, body: Body) -> Prepared:
     assigned.update(statement.name for statement in statements if statement.kind == "macro")
     _refuse_reserved(targets)
     _refuse_loose_namespaces(statements)
-    edits = [edit for expression in expressions for edit in _expression_edits(expression, assigned)]
+    edits = [edit for expression in expressions for edit in _expression_edits(expression, assigned, is_exact)]
     plain_loops = {
         id(statement): plain_loop(statement) for statement in statements if statement.kind == "for"
     }
@@ -77,9 +86,9 @@ def prepare(source: str, body: Body) -> Prepared:
     return Writer(source, edits).prepared(is_watched)
 
 
-def prepare_expression(source: str, node: Node) -> Prepared:
+def prepare_expression(source: str, node: Node, *, is_exact: bool = False) -> Prepared:
     """A template that evaluates an expression and hands its value to `KEEP`, or prints it where it is a boolean."""
-    edits = list(_expression_edits(node, set()))
+    edits = list(_expression_edits(node, set(), is_exact))
     if node.kind in ("not", "test") or (node.kind == "binary" and node.name in _COMPARISONS):
         # Handing over takes as long as evaluating a short comparison.
         return Writer(source, edits).prepared(False, "{{ (", ") }}")._replace(prints_boolean=True)
@@ -126,7 +135,12 @@ def _is_attribute_root(variable: Node, expression: Node) -> bool:
     return any(node.kind in ("attribute", "item") and node.parts[0] is variable for node in expression.walk())
 
 
-def _expression_edits(expression: Node, assigned: set[str]) -> Iterator[Edit]:
+def orders_values(node: Node) -> bool:
+    """Whether an expression compares two values by their order or equality."""
+    return node.kind == "binary" and node.name in _ORDERING
+
+
+def _expression_edits(expression: Node, assigned: set[str], is_exact: bool) -> Iterator[Edit]:
     left_products: set[int] = set()
     for node in expression.walk():
         if node.kind in ("variable", "attribute", "keyword"):
@@ -141,9 +155,27 @@ def _expression_edits(expression: Node, assigned: set[str]) -> Iterator[Edit]:
                 yield Product(factors[0].end, FITS, [(factor.start, factor.end) for factor in factors])
         elif node.kind == "filter":
             yield from _filter_edits(node)
+        elif is_exact and orders_values(node):
+            yield from _comparison_edits(node)
         for part in _passed_on(node):
             if path_of(part) is not None:
                 yield Defined(part.start, part.end, MISSING)
+
+
+def _comparison_edits(node: Node) -> Iterator[Edit]:
+    yield Compared(node.start, node.end, COMPARE, node.name, [(part.start, part.end) for part in node.parts])
+    for part in node.parts:
+        if path_of(part) is not None:
+            yield Defined(part.start, part.end, MISSING)
+        elif digits := _large_literal(part):
+            yield Rename(part.start, part.end, f"{LARGE}('{digits}')")
+
+
+def _large_literal(node: Node) -> str:
+    """The digits of an integer in the source that the engine would hand over as a float, else nothing."""
+    sign, constant = ("-", node.parts[0]) if node.kind == "negative" else ("", node)
+    digits = constant.name.replace("_", "") if constant.kind == "constant" else ""
+    return sign + digits if len(digits) > MAX_DIGITS and digits.isdigit() else ""
 
 
 def _filter_edits(node: Node) -> Iterator[Edit]:

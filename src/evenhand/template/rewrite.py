@@ -114,6 +114,28 @@ class Defined(Edit):
         writer.literal(f" is defined else {self.function}({self.start}))", self.end)
 
 
+class Compared(Edit):
+    """A comparison that a function makes in place of the engine."""
+
+    __slots__ = ("function", "operands", "operator")
+
+    def __init__(
+        self, start: int, end: int, function: str, operator: str, operands: Sequence[tuple[int, int]]
+    ) -> None:
+        super().__init__(start, end)
+        self.function = function
+        self.operator = operator
+        self.operands = operands
+
+    def write(self, writer: Writer) -> None:
+        left, right = self.operands
+        writer.literal(f"{self.function}(", self.start)
+        writer.part(*left, self.inner)
+        writer.literal(f", '{self.operator}', ", self.start)
+        writer.part(*right, self.inner)
+        writer.literal(")", self.end)
+
+
 class Checked(Edit):
     """A filter whose arguments a function looks at first."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import minijinja
@@ -12,12 +14,34 @@ from evenhand.template.bounded import CHECKS, bounded_filters, html_safe_json, p
 from evenhand.template.faults import MAX_LEVELS, FilterError, Meter, UndefinedValue
 from evenhand.template.functions import FILTERS, FUNCTIONS, json_text
 from evenhand.template.language import ENGINE_EXTRAS
-from evenhand.template.prepare import CHECK, EXACT, FITS, KEEP, LOOP, MISSING, PREFIX, STEP, WRAPPED
-from evenhand.template.values import FrozenList, FrozenMapping, LargeInteger, plain, wrap
+from evenhand.template.prepare import (
+    CHECK,
+    COMPARE,
+    EXACT,
+    FITS,
+    KEEP,
+    LARGE,
+    LOOP,
+    MISSING,
+    PREFIX,
+    STEP,
+    WRAPPED,
+)
+from evenhand.template.values import FrozenList, FrozenMapping, LargeInteger, order_of, plain, wrap
 
 FUEL = 1_000_000
 """Instructions that one rendering may take, a few tenths of a second."""
 
+
+ORDERS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+"""What each comparison asks of the order of two values, held against 0."""
 
 ITEM_COST = 50
 """Characters that looking at one item of a list or mapping weighs as much as."""
@@ -65,6 +89,8 @@ class Runtime:
         environment.add_global(LOOP, self._loop)
         environment.add_global(MISSING, self._missing)
         environment.add_global(KEEP, self._keep)
+        environment.add_global(COMPARE, self._compare)
+        environment.add_global(LARGE, lambda digits: LargeInteger(int(Decimal(str(digits)))))
 
     def _exact_tojson(self, text: str, value: Any, indent: Any = None) -> Any:
         """The engine's JSON of its own value, unless there is an integer in it that the engine writes as text."""
@@ -163,6 +189,14 @@ class Runtime:
     def _keep(self, value: Any) -> str:
         self.kept = value
         return ""
+
+    def _compare(self, left: Any, asked: str, right: Any) -> bool:
+        try:
+            order = order_of(plain(left), plain(right))
+        except RecursionError:
+            self.meter.raised = error = FilterError("compares values that nest too deeply")
+            raise error from None
+        return ORDERS[str(asked)](order, 0)
 
     def _print(self, value: Any) -> Any:
         """Count what is printed and leave the printing to the engine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from evenhand.template.prepare import prepare, prepare_expression
+from evenhand.template.prepare import orders_values, prepare, prepare_expression
 from evenhand.template.rewrite import Prepared
 from evenhand.template.scan import Mentions, mentions_of, mentions_of_expression
 from evenhand.template.statements import Statement, every_statement, parse_template
@@ -48,11 +48,16 @@ class Source:
             return mentions_of_expression(self._expression)
         return mentions_of(self._body)
 
-    def prepared(self) -> Prepared:
-        """What the engine is given in its place. Raises `Unreadable`."""
+    def prepared(self, *, is_exact: bool = False) -> Prepared:
+        """What the engine is given in its place; `is_exact` for large integers. Raises `Unreadable`."""
         if self._expression is not None:
-            return prepare_expression(self.text, self._expression)
-        return prepare(self.text, self._body)
+            return prepare_expression(self.text, self._expression, is_exact=is_exact)
+        return prepare(self.text, self._body, is_exact=is_exact)
+
+    @cached_property
+    def orders_values(self) -> bool:
+        """Whether it compares values by their order or equality."""
+        return any(orders_values(node) for root in self.expressions for node in root.walk())
 
     def line_of(self, offset: int) -> int:
         """The 1-based line of a place."""

@@ -8,6 +8,7 @@ wrapped, one level at a time, when a template reaches them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from evenhand.template.display import TooDeep, debug_text, integer_text, sorted_keys
@@ -60,10 +61,10 @@ class FrozenMapping:
         return isinstance(other, FrozenMapping) and _equal(self.__wrapped__, other.__wrapped__, self._meter)
 
     def __lt__(self, other: FrozenMapping) -> bool:
-        return _order(self.__wrapped__, plain(other)) < 0
+        return order_of(self.__wrapped__, plain(other)) < 0
 
     def __gt__(self, other: FrozenMapping) -> bool:
-        return _order(self.__wrapped__, plain(other)) > 0
+        return order_of(self.__wrapped__, plain(other)) > 0
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -95,10 +96,10 @@ class FrozenList:
         return isinstance(other, FrozenList) and _equal(self.__wrapped__, other.__wrapped__, self._meter)
 
     def __lt__(self, other: FrozenList) -> bool:
-        return _order(self.__wrapped__, plain(other)) < 0
+        return order_of(self.__wrapped__, plain(other)) < 0
 
     def __gt__(self, other: FrozenList) -> bool:
-        return _order(self.__wrapped__, plain(other)) > 0
+        return order_of(self.__wrapped__, plain(other)) > 0
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -189,7 +190,23 @@ def _wrap_unusual(value: Any, meter: Meter, level: int) -> Any:
         return FrozenMapping(value, meter, level)
     if isinstance(value, (list, tuple)):
         return FrozenList(value, meter, level)
+    if isinstance(value, Decimal):
+        return _wrap_decimal(value, meter)
     return _refuse(f"is of type `{type(value).__name__}`, which is no JSON value", meter)
+
+
+MAX_DIGITS = 100_000
+"""Digits of an integer that a template may hold: the time for more grows with their square."""
+
+
+def _wrap_decimal(value: Decimal, meter: Meter) -> Any:
+    """A number of JSON that no int or float was made of: an integer of thousands of digits, or one like `1e400`."""
+    _, digits, exponent = value.as_tuple()
+    if exponent != 0:
+        return _refuse("is a number beyond a float, which no template can hold", meter)
+    if len(digits) > MAX_DIGITS:
+        return _refuse(f"is an integer of more than {MAX_DIGITS:,} digits", meter)
+    return _large(int(value), meter)
 
 
 def _refuse(why: str, meter: Meter) -> None:
@@ -221,7 +238,7 @@ def _equal(left: Any, right: Any, meter: Meter) -> bool:
         return False
 
 
-def _order(left: Any, right: Any) -> int:
+def order_of(left: Any, right: Any) -> int:
     """-1, 0 or 1: the engine's total order, kinds first (none, booleans, numbers, texts, lists, mappings)."""
     ranks = _rank(left), _rank(right)
     if ranks[0] != ranks[1]:
@@ -231,7 +248,7 @@ def _order(left: Any, right: Any) -> int:
         right = [[key, right[key]] for key in sorted_keys(right)]
     if isinstance(left, (list, tuple)):
         for one, other in zip(left, right, strict=False):
-            if (order := _order(one, other)) != 0:
+            if (order := order_of(one, other)) != 0:
                 return order
         left, right = len(left), len(right)
     if left is None or left == right:

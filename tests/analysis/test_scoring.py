@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.analysis.scoring import ScoreOverflow, Weighed, case_passes, case_score, graders_matter, meets
 from evenhand.errors import ErrorClass
 from evenhand.model.outcome import Outcome, errored, failed, passed, skipped
-from evenhand.run.scoring import ScoreOverflow, Weighed, case_passes, case_score, graders_matter, meets
 
 
 def weighed(score: float, weight: float = 1.0) -> Weighed:
