@@ -151,6 +151,32 @@ def test_a_full_disk_is_told_in_one_line() -> None:
     assert done.stderr == b"error: the standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.parametrize("arguments", ["schema run", "--version", "run --help"])
+def test_standard_output_that_is_closed_is_no_fault_of_ours(arguments: str) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m evenhand {arguments} >&- <&-",
+        shell=True,
+        executable="/bin/bash",
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr in ("", "error: the standard output cannot be written: Bad file descriptor\n")
+
+
+def test_standard_error_that_is_closed_changes_no_exit_code() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m evenhand validate nowhere 2>&-",
+        shell=True,
+        executable="/bin/bash",
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 2
+
+
 def test_names_that_the_terminal_cannot_show_are_escaped() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "evenhand", "validate", "ünknown-猫"],

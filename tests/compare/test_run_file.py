@@ -31,6 +31,17 @@ def test_a_document_is_read_as_it_was_written(file: Path) -> None:
     assert list(store.results(run.run_id)) == RESULTS
 
 
+@pytest.mark.parametrize("layout", [None, 4])
+@pytest.mark.parametrize("run_id", ["../../escaped", "/tmp/escaped", "a\x1b[2J", "", ".hidden", "a" * 65])
+def test_id_that_would_lead_a_file_elsewhere_is_refused(file: Path, run_id: str, layout: int | None) -> None:
+    text = file.read_text(encoding="utf-8")
+    own = json.loads(text)["run_id"]
+    text = text.replace(json.dumps(own), json.dumps(run_id), 1)
+    file.write_text(text if layout is None else json.dumps(json.loads(text), indent=layout), encoding="utf-8")
+    with pytest.raises(UsageError, match="no id of a run"):
+        read_run_file(file)
+
+
 def test_a_document_may_be_laid_out_in_any_way(file: Path) -> None:
     document = json.loads(file.read_text(encoding="utf-8"))
     for layout in (json.dumps(document), json.dumps(document, indent=4), json.dumps(document, indent=1)):

@@ -84,6 +84,13 @@ def test_a_long_output_is_shown_whole() -> None:
     assert "│ line 4999\n" in text
 
 
+def test_what_changed_is_coloured_where_there_are_colours() -> None:
+    out = io.StringIO()
+    old, new = (cell_result("t", "pass", output=f"it takes {days} days") for days in ("two", "ten"))
+    render(SAMPLE_RUN, query([new]), out, Page(color=True), past=lambda _: ("01OLD", old))
+    assert "\x1b[31m[-\x1b[0m\x1b[31mtwo\x1b[0m\x1b[31m-]\x1b[0m\x1b[32m{+" in out.getvalue()
+
+
 @settings(max_examples=60, deadline=None)
 @given(case_results)
 def test_any_case_can_be_shown(case: CaseResult) -> None:

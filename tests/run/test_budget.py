@@ -187,3 +187,14 @@ def test_answers_that_are_kept_need_no_room_in_the_budget(tmp_path: Path) -> Non
     assert (first.status, again.status) == (RunStatus.FINISHED, RunStatus.FINISHED)
     assert again.spending is not None
     assert (again.spending.spent_usd, again.spending.is_reached) == (0, False)
+
+
+def test_run_from_kept_answers_alone_has_no_limit_to_reach(tmp_path: Path) -> None:
+    fragment = {"providers": [chat("model", "http://127.0.0.1:9")], "tests": [{"id": "c", "assert": [HAS_X]}]}
+    loaded = load(tmp_path, {**fragment, "prompts": [{"id": "ask", "template": "hello"}]})
+    ended = run_suite(loaded, RunOptions(cache_only=True, max_cost_usd=0.000001))
+    assert ended.run.status is RunStatus.FINISHED
+    assert [case.error_class for case in ended.cases()] == ["cache_miss"]
+
+
+HAS_X = {"type": "contains", "value": "x"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.model.outcome import Status
 from evenhand.scripts.batch import Answer, Thrown
-from evenhand.scripts.verdicts import Terms, verdict
+from evenhand.scripts.verdicts import Terms, thrown_in_words, verdict
 
 
 def result(**fields: Any) -> Answer:
@@ -124,3 +124,18 @@ def test_a_number_that_misses_its_threshold_says_both() -> None:
         verdict(Answer(returned=0.49), Terms(0.5)).reason
         == "Custom function returned false: 0.49 < threshold 0.5"
     )
+
+
+@pytest.mark.parametrize(
+    ("stack", "told"),
+    [
+        ("Error: x\n    at check (file:///suite/checks.mjs:3:7)", "Error: x (checks.mjs:3)"),
+        (
+            "Error: x\n    at eval (eval at inline (file:///e/node_worker.mjs:113:16), <anonymous>:3:7)",
+            "Error: x",
+        ),
+        ("", "Error: x"),
+    ],
+)
+def test_place_that_threw_is_a_file_of_the_suite(stack: str, told: str) -> None:
+    assert thrown_in_words(Thrown("Error", "x", stack)) == told

@@ -434,3 +434,28 @@ def test_run_of_a_part_is_resumed_with_the_same_words(tmp_path: Path) -> None:
     stopped(suite, filters=("*o*",), repeat=2)
     resumed = run_suite(suite, RunOptions(filters=("*o*",), repeat=2, resume=True))
     assert resumed.summary.total == 6
+
+
+LAST_FAILS = """
+version: 1
+gate: {min_pass_rate: 0.1}
+providers: [{id: app, type: echo}]
+prompts: [{id: ask, template: "{{ n }}"}]
+defaults: {assert: [{type: not-contains, value: "9"}]}
+tests: [{id: t, matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}]
+"""
+
+
+@pytest.mark.parametrize("repeat", ["1", "{until_decided: true, max: 20, alpha: 0.9}"])
+def test_run_whose_last_cell_is_one_failure_too_many_was_not_cut_off(tmp_path: Path, repeat: str) -> None:
+    text = LAST_FAILS.replace("matrix:", f"repeat: {repeat}, matrix:")
+    (tmp_path / "evenhand.yaml").write_text(text, encoding="utf-8")
+    suite = load_suite(tmp_path)
+    whole = run_suite(suite, RunOptions(concurrency=1))
+    failures = whole.summary.failed
+    assert (whole.exit_code, failures > 0) == (0, True)
+    ended = run_suite(suite, RunOptions(concurrency=1, max_failures=failures))
+    assert (ended.run.status, ended.run.gate, ended.exit_code) == (RunStatus.FINISHED, whole.run.gate, 0)
+    if failures > 1:
+        cut = run_suite(suite, RunOptions(concurrency=1, max_failures=failures - 1))
+        assert (cut.run.status, cut.exit_code) == (RunStatus.STOPPED, 1)

@@ -132,6 +132,7 @@ def scripts() -> st.SearchStrategy[dict[str, Any]]:
             {"type": "javascript", "value": SHAPE},
             {"type": "javascript", "value": "if (output.includes('red')) throw new Error('red'); return true"},
             {"type": "not-javascript", "value": "output.includes('blue')"},
+            {"type": "python", "value": "'blue' in output", "metric": "colour"},
         ]
     )  # fmt: skip
 
@@ -145,6 +146,7 @@ def graded_checks() -> st.SearchStrategy[dict[str, Any]]:
         st.builds(lambda r: {"type": "not-llm-rubric", "value": r}, rubric),
         st.builds(lambda r: {"type": "llm-rubric", "value": r, "threshold": 0.5}, rubric),
         st.builds(lambda r, v: {"type": "llm-rubric", "value": r, "grader": "JUDGES", "vote": v}, rubric, several),
+        st.just({"type": "llm-rubric", "value": "is kind", "grader": "JUDGES", "vote": "mean", "threshold": 0.5}),
         st.builds(lambda t: {"type": "similar", "value": "blue", "threshold": t}, st.sampled_from([0.5, 0.9])),
     )  # fmt: skip
 
@@ -157,15 +159,22 @@ def checks(*, slow: bool) -> st.SearchStrategy[dict[str, Any]]:
     leaves = st.one_of(local_checks(), local_checks(), graded_checks(), scripts())
     if slow:
         leaves = st.one_of(leaves, st.just(CHECK))
-    groups = st.builds(
-        lambda kind, inside: {"type": kind, "assert": inside, **({"n": 1} if kind == "at-least" else {})},
-        st.sampled_from(["any-of", "all-of", "none-of", "assert-set", "at-least"]),
-        st.lists(leaves, min_size=1, max_size=3),
-    )
+    groups = grouped(leaves)
     extras = st.fixed_dictionaries(
         {}, optional={"weight": st.sampled_from([0, 1, 2.5]), "metric": st.sampled_from(["tone", "facts"])}
     )
-    return st.builds(lambda check, extra: {**check, **extra}, st.one_of(leaves, leaves, groups), extras)
+    checks = st.one_of(leaves, leaves, groups, grouped(st.one_of(leaves, groups)))
+    return st.builds(lambda check, extra: {**check, **extra}, checks, extras)
+
+
+def grouped(members: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Groups of such members, of every kind."""
+    kinds = [
+        {"type": "any-of"}, {"type": "all-of"}, {"type": "none-of"}, {"type": "assert-set"}, {"type": "not-all-of"},
+        {"type": "at-least", "n": 1}, {"type": "assert-set", "threshold": 0.4},
+    ]  # fmt: skip
+    inside = st.lists(members, min_size=1, max_size=3)
+    return st.builds(lambda kind, found: {**kind, "assert": found}, st.sampled_from(kinds), inside)
 
 
 ASKED = st.one_of(

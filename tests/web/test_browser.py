@@ -9,12 +9,12 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from evenhand.model.outcome import Status
-from evenhand.model.result import AssertResult, Run
+from evenhand.model.result import AssertResult, CellKey, Run
 from evenhand.web.server import application
 from evenhand.web.site import Site
 from support.browser import Page, browser
 from support.node_packages import node_packages
-from support.viewed import RUN_ID, a_case, a_failure
+from support.viewed import OLDER, RUN_ID, a_case, a_failure, keep
 
 Visit = Callable[[Page, str], Awaitable[None]]
 
@@ -156,18 +156,34 @@ def test_answers_of_any_size_and_kind_are_shown_and_nothing_in_them_runs(visit, 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280, 1920])
-def test_every_page_is_usable_at_any_width_and_in_any_scheme(width: int, scheme: str, visit, add) -> None:
-    add(a_case(0), a_failure(1, reason="long " * 100, output="word " * 500), a_case(2, output="x" * 5_000))
+def test_every_page_is_usable_at_any_width_and_in_any_scheme(
+    width: int, scheme: str, visit, add, site
+) -> None:
+    long = CellKey(provider_id="app", prompt_id="ask", test_id="long-" * 40 + "x" * 100)
+    cases = (a_case(2, output="x" * 5_000), a_failure(3, reason="x" * 300, cell=long))
+    add(a_case(0), a_case(1), *cases, run_id=OLDER)
+    add(a_case(0), a_failure(1, reason="long " * 100, output="word " * 500), *cases)
+    key = keep(site, {"prompt": "x" * 2_000}, test="long-" * 40)
     axe = node_packages("axe-core@4.11.0").folder / "axe-core" / "axe.min.js"
     script = axe.read_text(encoding="utf-8")
 
     async def looking(page: Page, address: str) -> None:
         await page.resize(width, scheme=scheme)
         await page.open(f"{address}/runs/{RUN_ID}")
-        await page.until("document.querySelectorAll('a.row').length === 3")
-        case = await page.run("document.querySelectorAll('a.row')[1].href")
-        for name, link in (("runs", f"{address}/runs"), ("run", f"{address}/runs/{RUN_ID}"), ("case", case)):
-            await page.open(link)
+        await page.until("document.querySelectorAll('a.row').length === 4")
+        pages = {
+            "runs": "/runs",
+            "run": f"/runs/{RUN_ID}",
+            "case": f"/runs/{RUN_ID}/cases/{a_case(1).case_key}?against={OLDER}",
+            "long case": f"/runs/{RUN_ID}/cases/{a_failure(3, cell=long).case_key}",
+            "matrix": f"/runs/{RUN_ID}/matrix",
+            "compare": f"/compare?base={OLDER}&head={RUN_ID}",
+            "side by side": f"/side-by-side?run={OLDER}&run={RUN_ID}",
+            "cache": "/cache",
+            "kept answer": f"/cache/{key}",
+        }
+        for name, link in pages.items():
+            await page.open(f"{address}{link}")
             await page.screenshot(f"{name}-{width}-{scheme}")
             assert await page.run("document.documentElement.scrollWidth") <= width, name
             await page.run(f"{script}; true")

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import json
 
 import pytest
 
-from evenhand.cache.answers import AnswerCache
-from evenhand.cache.question import question_of
-from evenhand.model.exchange import Response, SentCall
+from evenhand.model.exchange import SentCall
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseStatus, Run, RunStatus
-from evenhand.store.redaction import Redactor
-from support.viewed import RUN_ID, a_case, a_failure
-
-OLDER = "01J0000000000000000000OLDR"
-
-
-def keep(site, asked: object, *, provider: str = "app", test: str = "", output: str = "<b>Paris</b>") -> str:
-    """The key under which an answer to that is now kept."""
-
-    async def work() -> str:
-        cache = AnswerCache(site.kept_answers, Redactor([]))
-        question = question_of(asked, provider=provider, test=test)
-        cache.keep(question, Response(output=output))
-        await cache.close()
-        return question.key
-
-    return asyncio.run(work())
+from support.viewed import OLDER, RUN_ID, a_case, a_failure, keep
 
 
 def test_the_matrix_shows_each_test_by_how_it_was_asked(browse, add) -> None:

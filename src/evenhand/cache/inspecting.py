@@ -15,6 +15,7 @@ from evenhand.cache.database import CacheError, cache_file, connect, translated
 from evenhand.cache.entry import BadEntry, Entry, NewerEntry, entry_text, read_entry
 from evenhand.cache.question import Question
 from evenhand.errors import UsageError
+from evenhand.io.shown_call import shown_address
 from evenhand.io.sqlite import transaction
 from evenhand.text.json_reader import NotJson, read_json
 
@@ -261,8 +262,18 @@ def kept_question(directory: Path, key: str) -> Any:
             entry = kept.find(key)
     except (CacheError, UsageError):
         return None
+    return shown_question(entry)
+
+
+def shown_question(entry: Entry) -> Any:
+    """What was keyed for an answer, without credentials in its address; None where it was too large to keep."""
     question = read_json(entry.question.decode("utf-8", "replace")) if entry.question else None
-    return None if isinstance(question, NotJson) else question
+    if isinstance(question, NotJson):
+        return None
+    asked = question.get("request") if isinstance(question, dict) else None
+    if isinstance(asked, dict) and isinstance(asked.get("url"), str):
+        asked["url"] = shown_address(asked["url"])
+    return question
 
 
 def clear(directory: Path) -> int | None:

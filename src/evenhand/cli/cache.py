@@ -134,13 +134,11 @@ def list_answers(
 @_directory_options
 def show(key: str, suite: Path, cache_dir: str | None) -> None:
     """Print one kept answer and its question as JSON. KEY may be the beginning of a key."""
-    from evenhand.cache.inspecting import KeptAnswers
+    from evenhand.cache.inspecting import KeptAnswers, shown_question
     from evenhand.report.encode import json_line
-    from evenhand.text.json_reader import NotJson, read_json
 
     with KeptAnswers(_directory(suite, cache_dir)) as kept:
         entry = kept.find(key)
-    question = read_json(entry.question.decode("utf-8", "replace")) if entry.question else None
     head = entry.head
     print(
         json_line(
@@ -149,7 +147,7 @@ def show(key: str, suite: Path, cache_dir: str | None) -> None:
                 "kept_at": _moment(head.created),
                 "asked": head.provider,
                 "test": head.test,
-                "question": None if isinstance(question, NotJson) else question,
+                "question": shown_question(entry),
                 "answer": entry.response,
             }
         )

@@ -19,7 +19,7 @@ from evenhand.version import __version__
 CLOSED_PIPE = 128 + 13
 """Exit code where the reader of our output went away, as shells report SIGPIPE."""
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF)
 
 
 class Entry(NamedTuple):
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_up_stdout()
         return CLOSED_PIPE
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in _UNWRITABLE:
             return _report_fault()
         give_up_stdout()
         note(f"error: the standard output cannot be written: {error.strerror}")

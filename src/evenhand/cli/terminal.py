@@ -55,7 +55,7 @@ def note(text: str) -> None:
 
     # Nothing is lost where nobody can be told: code under test may have closed the stream.
     with contextlib.suppress(OSError, ValueError):
-        print(visible(text), file=sys.stderr)
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 def give_up_stdout() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,10 @@ def _read_whole(path: Path, content: bytes) -> tuple[Run, RunStore]:
     return run, _stored(path, run, iter(document.cases))
 
 
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What the id of a run may be: it becomes part of addresses, and the name of a file where the run is exported."""
+
+
 class _Version(msgspec.Struct):
     schema_version: int
 
@@ -111,6 +116,8 @@ def _cases(file: BinaryIO) -> Iterator[CaseResult]:
 
 
 def _stored(path: Path, run: Run, cases: Iterator[CaseResult]) -> RunStore:
+    if not _RUN_ID.fullmatch(run.run_id):
+        raise _no_document(path, f"`run_id` {run.run_id[:80]!r}, which is no id of a run")
     store = open_store(None)
     writer = store.begin(run)
     try:

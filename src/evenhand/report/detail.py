@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from evenhand.model.outcome import Status
 from evenhand.model.result import AssertResult, CaseResult, CaseStatus, Run
@@ -68,15 +69,33 @@ def _since(screen: Screen, case: CaseResult, before: tuple[str, CaseResult] | No
     elif old == new:
         screen.body("before", f"{was}, with the same output")
     else:
-        screen.body(
-            "before", f"{was}; what the output lost and gained since:\n{_marked(word_diff(old, new))}"
-        )
+        changes = f"{was}; what the output lost and gained since:\n{_marked(word_diff(old, new))}"
+        screen.body("before", changes, styled=_Marks())
     screen.blank()
 
 
 def _marked(pieces: Iterable[Piece]) -> str:
     marks = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
     return "".join(marks[piece.kind].format(piece.text) for piece in shortened(list(pieces)))
+
+
+class _Marks:
+    """Colours what stands between the marks of a difference, which may go over several lines."""
+
+    _STYLES: ClassVar[dict[str, str]] = {"[-": "red", "{+": "green"}
+    _MARK = re.compile(r"(\[-|\{\+|-\]|\+\})")
+
+    def __init__(self) -> None:
+        self._style = ""
+
+    def __call__(self, line: str) -> list[tuple[str, str]]:
+        parts = []
+        for piece in filter(None, self._MARK.split(line)):
+            self._style = self._STYLES.get(piece, self._style)
+            parts.append((piece, self._style))
+            if piece in ("-]", "+}"):
+                self._style = ""
+        return parts or [("", "")]
 
 
 def _head(screen: Screen, case: CaseResult, *, repeated: bool) -> None:

@@ -102,7 +102,8 @@ def _head(run: Run) -> Iterator[str]:
     if summary.error_counts:
         yield "<table><caption>Errors</caption>\n"
         for name, count in most_frequent(summary.error_counts):
-            yield f"<tr><td>{count:,}</td><td>{as_text(name)}</td><td>{as_text(remedy(name))}</td></tr>\n"
+            what = f'<td class="n">{count:,}</td><td class="n">{as_text(name)}</td>'
+            yield f"<tr>{what}<td>{as_text(remedy(name))}</td></tr>\n"
         yield "</table>\n"
     if summary.named_scores:
         scores = "; ".join(f"{as_text(name)} {score:.3g}" for name, score in summary.named_scores.items())
@@ -148,11 +149,11 @@ def _assertions(case: CaseResult) -> str:
 
 
 def _assertion(result: AssertResult) -> str:
-    criteria = json_line(result.criteria) if result.criteria is not None else ""
+    criteria = fields_text(result.criteria) if result.criteria is not None else ""
     score = "" if result.score is None else f"{result.score:.3g}"
     return (
         f'<tr><td class="s-{result.status.value}">{result.status.value}</td><td>{as_text(kind_label(result))}</td>'
-        f"<td>{score}</td><td>{as_text(result.reason)}</td><td><code>{as_text(criteria)}</code></td></tr>\n"
+        f"<td>{score}</td><td>{as_text(result.reason)}</td><td><code>{_lines(criteria)}</code></td></tr>\n"
     )
 
 

@@ -5,7 +5,7 @@ Every text given to a `Screen` passes through `visible`: nothing that a model wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 import msgspec
@@ -40,6 +40,14 @@ class Glyphs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ASCII_GLYPHS = Glyphs(passed="+", failed="x", errored="!", skipped="-", bar="|", rule="-", more="...")
+
+
+Styled = Callable[[str], list[tuple[str, str]]]
+"""Makes of a line its parts, each with its style."""
+
+
+def _unstyled(line: str) -> list[tuple[str, str]]:
+    return [(line, "")]
 
 
 class Screen:
@@ -84,12 +92,12 @@ class Screen:
             self._write([(f"{name} {self.glyphs.bar} ", "dim"), (line, style)], indent)
             name = " " * len(label)
 
-    def body(self, label: str, text: str) -> None:
-        """A whole text under its label, long lines broken."""
+    def body(self, label: str, text: str, *, styled: Styled = _unstyled) -> None:
+        """A whole text under its label, long lines broken; `styled` is given line after line, and parts each."""
         self.line((label, "bold"))
         for line in text.removesuffix("\n").split("\n"):
             for piece in broken(self._safe(line.removesuffix("\r")), self.width - 2):
-                self._write([(f"{self.glyphs.bar} ", "dim"), (piece, "")])
+                self._write([(f"{self.glyphs.bar} ", "dim"), *styled(piece)])
 
     def rule(self) -> None:
         """A line across the page."""

@@ -47,8 +47,9 @@ class Budget:
 
         Waits where only what cells in flight may cost stands in the way. False ends the run.
         """
+        is_there = self._is_there(cell)
         while not self._is_reached:
-            expected, dearest = self._expected(cell)
+            expected, dearest = self._expected(cell, is_there=is_there)
             if expected is None and self._first_of.setdefault(cell.provider.id, cell.index) != cell.index:
                 await self._settled.wait()
                 continue
@@ -113,11 +114,11 @@ class Budget:
             unpriced_answers=self._unpriced,
         )
 
-    def _expected(self, cell: Cell) -> tuple[float | None, float]:
+    def _expected(self, cell: Cell, *, is_there: bool) -> tuple[float | None, float]:
         """What the cell will cost, None where nothing tells; and what it costs at the dearest prices so far."""
         graded = _graded_count(cell)
         system = self._systems.get(cell.provider.id)
-        if self._is_there(cell):
+        if is_there:
             system = _Costs()
         mean, greatest = (system.mean, system.greatest) if system is not None else (0.0, 0.0)
         dearest = greatest + graded * self._verdicts.greatest

@@ -32,17 +32,28 @@ class LocalExecutor:
         consume: Consume,
         *,
         keep_up: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        """Run every cell; each yields exactly one result, in any order.
+    ) -> bool:
+        """Run every cell; each yields exactly one result, in any order. Returns whether any was left out.
 
         `keep_up` is awaited now and then and may wait until whoever takes the results has caught up. Cancelling
         ends the cells in flight, which then yield no result.
         """
         cells = plan.cells()
-        stop = asyncio.Event()
+        end = _End()
         async with asyncio.TaskGroup() as group:
             for _ in range(self.concurrency):
-                group.create_task(_work(plan, cells, services, consume, stop, keep_up))
+                group.create_task(_work(plan, cells, services, consume, end, keep_up))
+        return end.is_reached and (end.leaves_out or next(cells, None) is not None)
+
+
+class _End:
+    """Whether a run is to end before its last cell, and whether a cell was left out that had its turn."""
+
+    __slots__ = ("is_reached", "leaves_out")
+
+    def __init__(self) -> None:
+        self.is_reached = False
+        self.leaves_out = False
 
 
 async def _work(
@@ -50,28 +61,29 @@ async def _work(
     cells: Iterator[Cell],
     services: Services,
     consume: Consume,
-    stop: asyncio.Event,
+    end: _End,
     keep_up: Callable[[], Awaitable[None]] | None,
 ) -> None:
     for count, cell in enumerate(cells, start=1):
         if cell.tally is not None:
-            await _until_decided(plan, cell, services, consume, stop)
+            await _until_decided(plan, cell, services, consume, end)
         else:
-            result = await _run_within_budget(cell, services, stop)
+            result = await _run_within_budget(cell, services, end)
             if result is not None and not consume(result):
-                stop.set()
-        if stop.is_set():
+                end.is_reached = True
+        if end.is_reached:
             return
         if count % YIELD_EVERY == 0:
             await (keep_up() if keep_up else asyncio.sleep(0))
 
 
-async def _run_within_budget(cell: Cell, services: Services, stop: asyncio.Event) -> CaseResult | None:
+async def _run_within_budget(cell: Cell, services: Services, end: _End) -> CaseResult | None:
     """The result of a cell; None where the budget has no room for it or the run has ended meanwhile."""
     budget = services.budget
     if budget is not None and not await budget.admits(cell):
-        stop.set()
-    if stop.is_set():
+        end.is_reached = True
+    if end.is_reached:
+        end.leaves_out = True
         if budget is not None:
             budget.release(cell)
         return None
@@ -81,13 +93,11 @@ async def _run_within_budget(cell: Cell, services: Services, stop: asyncio.Event
     return result
 
 
-async def _until_decided(
-    plan: Plan, cell: Cell, services: Services, consume: Consume, stop: asyncio.Event
-) -> None:
+async def _until_decided(plan: Plan, cell: Cell, services: Services, consume: Consume, end: _End) -> None:
     """Repeat one case until it is decided; its last result says what was found."""
     following: Cell | None = cell
-    while following is not None and following.tally is not None and not stop.is_set():
-        result = await _run_within_budget(following, services, stop)
+    while following is not None and following.tally is not None and not end.is_reached:
+        result = await _run_within_budget(following, services, end)
         if result is None:
             return
         tally = following.tally.with_result(result)
@@ -95,8 +105,10 @@ async def _until_decided(
         if following is None:
             result = _decided(result, tally)
         if not consume(result):
-            stop.set()
+            end.is_reached = True
         await asyncio.sleep(0)
+    if following is not None:
+        end.leaves_out = True
 
 
 def _decided(result: CaseResult, tally: Tally) -> CaseResult:

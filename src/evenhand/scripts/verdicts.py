@@ -106,8 +106,10 @@ def broken_reason(answer: Answer, *, timeout_ms: float, remedy: str) -> str | No
 
 STACK_READ = 2_000
 """Characters of a stack that are looked through."""
-_IN_A_FILE = re.compile(r"([^/\\\s(]{1,100}\.(?:js|cjs|mjs|ts|py))(?:\?[^:\s]*)?:(\d+)")
-"""The innermost place of a stack that is a file of somebody's: inline code has no name like that."""
+_IN_A_FILE = re.compile(
+    r"(?<![^/\\\s(])(?!node_worker\.mjs:)([^/\\\s(]{1,100}\.(?:js|cjs|mjs|ts|py))(?:\?[^:\s]*)?:(\d+)"
+)
+"""The innermost place of a stack that is a file of the suite: inline code has no such name, the worker's is ours."""
 
 
 def thrown_in_words(threw: Thrown) -> str:

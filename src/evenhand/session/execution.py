@@ -138,8 +138,11 @@ async def _surroundings(suite: Suite, *, idle: bool) -> AsyncIterator[Collector 
 def _budget(
     suite: Suite, cache: AnswerCache | None, fold: SummaryFold, before: Iterable[CaseResult]
 ) -> Budget | None:
-    """The limit on the run's cost, None where there is none. What was learned before is folded in."""
-    limit = suite.runner.max_cost_usd
+    """The limit on the run's cost, None where there is none. What was learned before is folded in.
+
+    Where nothing but kept answers is used, nothing can be spent.
+    """
+    limit = None if cache is not None and cache.only else suite.runner.max_cost_usd
     kept = None if cache is None else KeptAnswers(suite, cache).has_answer
     budget = None if limit is None else Budget(limit, suite, kept)
     for result in before:
@@ -256,15 +259,13 @@ async def _execute(
     status = RunStatus.FINISHED
     try:
         async with _closing(services.cache), services:
-            await LocalExecutor(plan.suite.runner.concurrency).run(plan, services, consume, keep_up=keep_up)
+            executor = LocalExecutor(plan.suite.runner.concurrency)
+            if await executor.run(plan, services, consume, keep_up=keep_up):
+                status = RunStatus.STOPPED
     except asyncio.CancelledError:
         status = RunStatus.INTERRUPTED
     except ExceptionGroup as group:
         raise _first_expected(group) from None
-    else:
-        is_too_dear = services.budget is not None and services.budget.is_reached
-        if is_too_dear or (max_failures is not None and failures >= max_failures):
-            status = RunStatus.STOPPED
     budget = services.budget
     return _Ending(status, services.limit_histories(), None if budget is None else budget.spending())
 

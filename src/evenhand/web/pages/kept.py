@@ -9,10 +9,9 @@ from typing import Any
 
 import msgspec
 
-from evenhand.cache.inspecting import KeptAnswers, Wanted
+from evenhand.cache.inspecting import KeptAnswers, Wanted, shown_question
 from evenhand.model.exchange import Response
 from evenhand.report.exchanged import fields_text, indented
-from evenhand.text.json_reader import NotJson, read_json
 from evenhand.web.rendering import plain
 
 SHOWN = 200
@@ -105,8 +104,7 @@ def kept_answer_page(directory: Path, key: str) -> KeptAnswerPage:
     """The answer whose key begins so. Raises `UsageError` where there is none or several."""
     with KeptAnswers(directory) as kept:
         entry = kept.find(key)
-    question = read_json(entry.question.decode("utf-8", "replace")) if entry.question else None
-    question = None if isinstance(question, NotJson) else question
+    question = shown_question(entry)
     return KeptAnswerPage(
         key=entry.head.key,
         asked=entry.head.provider,
