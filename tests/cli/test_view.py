@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -212,3 +215,48 @@ def test_a_case_is_shown_with_what_its_output_lost_and_gained_since_the_run_befo
     assert "It is [-Paris-]{+Lyon+}." in shown
     evenhand("run")
     assert "with the same output" in evenhand("view", "--case", "a").out
+
+
+@pytest.mark.parametrize(
+    ("environment", "opens"),
+    [
+        ({}, True),
+        ({"CI": "true"}, False),
+        ({"BROWSER": ""}, False),
+    ],
+)
+@pytest.mark.parametrize("command", [["view", "--port", "0"], ["run", "--view"]])
+def test_pages_open_in_the_browser_of_a_person_before_a_terminal(
+    evenhand, tmp_path: Path, command: list[str], environment: dict[str, str], opens: bool
+) -> None:
+    write_suite(SUITE)
+    evenhand("run")
+    opened = tmp_path / "opened"
+    browser = f"{sys.executable} -c 'import sys; open(sys.argv[1], chr(119)).write(sys.argv[2])' {opened} %s"
+    inherited = {name: value for name, value in os.environ.items() if name not in ("CI", "DISPLAY")}
+    outer, inner = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evenhand", *command],
+        stdout=subprocess.DEVNULL,
+        stderr=inner,
+        env={**inherited, "BROWSER": browser, **environment},
+        preexec_fn=heed_interrupts,
+    )
+    os.close(inner)
+    last = b"the pages stay" if command[0] == "run" else b"Ctrl-C ends this"
+    seen = b""
+    while last not in seen:
+        seen += os.read(outer, 65_536)
+    address = re.search(rb"http://127\.0\.0\.1:\d+/", seen)
+    assert address is not None
+    with urllib.request.urlopen(f"{address[0].decode()}runs.json", timeout=60) as answer:
+        assert json.load(answer)["rows"]
+    end = time.monotonic() + 60
+    while opens and not (opened.exists() and opened.read_text(encoding="utf-8")) and time.monotonic() < end:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    child.wait(timeout=60)
+    os.close(outer)
+    assert opened.exists() is opens
+    if opens:
+        assert opened.read_text(encoding="utf-8") == address[0].decode()

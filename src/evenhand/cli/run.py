@@ -171,7 +171,11 @@ def _ending(function: Function) -> Function:
     "--dry-run", is_flag=True, help="Ask nothing; say how many calls there would be and their cost."
 )
 @click.option("--no-progress", is_flag=True, help="Do not draw progress.")
-@click.option("--view", is_flag=True, help="Serve pages that follow the run, also after it, until Ctrl-C.")
+@click.option(
+    "--view",
+    is_flag=True,
+    help="Serve pages that follow the run, also after it, until Ctrl-C, and open them.",
+)
 @sandbox_options
 @allow_outside_option
 @click.pass_obj

@@ -51,7 +51,8 @@ def command(
 ) -> int:
     """Look at stored runs: all of them in a browser, or one in the terminal.
 
-    In a terminal it serves pages on this machine alone until Ctrl-C and prints their address. With `--tty`, an option
+    In a terminal it serves pages on this machine alone until Ctrl-C, prints their address and opens them in the
+    browser, if there is one with a window (BROWSER names another one, empty it means none). With `--tty`, an option
     that says what to print, or where nobody would see the address, it prints the run: the latest, or the one whose id
     (or its beginning) is given. Exits 0 whatever came out of the run.
     """

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sys
 import threading
-from collections.abc import Iterator
+import webbrowser
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evenhand.api import open_run_store
 from evenhand.cli import stored
 from evenhand.cli.locate import suite_directory
-from evenhand.cli.terminal import note
+from evenhand.cli.terminal import is_terminal, note
 from evenhand.config.locate_suite import locate_suite
 from evenhand.errors import SuiteError, UsageError
 from evenhand.store.state import VIEW_INDEX_NAME, state_directory
@@ -31,7 +33,9 @@ def serve_pages(suite: Path, reference: str, port: int | None) -> int:
         site = Site(store, index, directory)
 
         def tell(address: str) -> None:
-            note(f"runs at {address}{f'runs/{run.run_id}' if run else ''} (Ctrl-C ends this)")
+            page = f"{address}{f'runs/{run.run_id}' if run else ''}"
+            note(f"runs at {page} (Ctrl-C ends this)")
+            open_for_a_person(page)
 
         try:
             asyncio.run(serve(site, DEFAULT_PORT if port is None else port, tell))
@@ -90,11 +94,32 @@ def following(suite: Path) -> Iterator[None]:
 async def _serve_anywhere(site: Site) -> None:
     def tell(address: str) -> None:
         note(f"runs at {address}")
+        open_for_a_person(address)
 
     try:
         await serve(site, DEFAULT_PORT, tell)
     except UsageError:
         await serve(site, 0, tell)
+
+
+def open_for_a_person(address: str, environ: Mapping[str, str] = os.environ) -> None:
+    """Open a page in the browser, where a person sits before this terminal and has one that brings its own window.
+
+    `BROWSER` names one; an empty one stands for none.
+    """
+    if not is_terminal(sys.stderr) or environ.get("CI") or environ.get("BROWSER") == "":
+        return
+    has_screen = sys.platform in ("darwin", "win32") or any(
+        environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_screen:
+        # Not here, where the pages are served: some browsers are waited for, and they wait for the page.
+        threading.Thread(target=_open, args=(address,), name="evenhand-browser", daemon=True).start()
+
+
+def _open(address: str) -> None:
+    with contextlib.suppress(webbrowser.Error, OSError):
+        webbrowser.open(address)
 
 
 def _run(loop: asyncio.AbstractEventLoop, serving: asyncio.Task[None], ended: threading.Event) -> None:
