@@ -10,7 +10,7 @@ PROXY := .venv-proxy
 MODEL_TESTS := -o pythonpath=model_tests -o filterwarnings=default -p no:cacheprovider
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-models test-proxy check lint types docs docs-check requirements bench bench-full bench-viewer clean
+.PHONY: help setup demo browser test coverage test-models test-proxy check lint types docs docs-check requirements bench bench-full bench-viewer clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ browser: ## install Chromium, which tests of the viewer drive, where it is missi
 	fi
 
 test: setup browser ## run the whole test suite
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+coverage: setup browser ## run it once more slowly, and tell what it does not reach
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term
 
 test-models: $(MODELS)/.installed ## ask a real small model through every provider, and the vendors' clients

@@ -89,7 +89,10 @@ def test_snapshot_of_a_suite_holds_no_secret_of_the_environment(
     assert snapshot["description"] == "[redacted]"
 
 
-def test_credentials_written_in_a_suite_are_neither_stored_nor_handed_to_reports(tmp_path: Path) -> None:
+def test_credentials_written_in_a_suite_are_neither_stored_nor_handed_to_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "from-the-environment")
     write_suite(tmp_path)
     path = tmp_path / "evenhand.yaml"
     text = path.read_text(encoding="utf-8").replace(
@@ -97,6 +100,7 @@ def test_credentials_written_in_a_suite_are_neither_stored_nor_handed_to_reports
         """providers:
   [{id: asked-by-nobody, type: http, url: "https://a.example", headers: {Authorization: "Bearer written-secret"}},
   {id: program, type: exec, command: [cat], env: {SERVICE_TOKEN: other-secret}},
+  {id: named, type: exec, command: [cat], env: {A_TOKEN: "${env:SERVICE_TOKEN}", B_TOKEN: "${env:NONE:-third-secret}"}},
   """,
     )
     path.write_text(text, encoding="utf-8")
@@ -106,6 +110,10 @@ def test_credentials_written_in_a_suite_are_neither_stored_nor_handed_to_reports
     for found in (run, kept):
         assert found.config_snapshot["providers"][0]["headers"] == {"Authorization": "Bearer [redacted]"}
         assert found.config_snapshot["providers"][1]["env"] == {"SERVICE_TOKEN": "[redacted]"}
+        assert found.config_snapshot["providers"][2]["env"] == {
+            "A_TOKEN": "${env:SERVICE_TOKEN}",
+            "B_TOKEN": "${env:NONE:-[redacted]}",
+        }
 
 
 def test_run_that_is_not_saved_leaves_nothing_on_disk(tmp_path: Path) -> None:

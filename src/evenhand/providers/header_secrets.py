@@ -10,6 +10,7 @@ from evenhand.io.shown_call import is_telling
 from evenhand.template import Val, env_names
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_REFERENCE = re.compile(r"\$\{env:[^}:]*(?::-([^}]*))?\}")
 
 
 def secrets_in(headers: Mapping[str, Val], env: Mapping[str, str]) -> Iterator[str]:
@@ -46,4 +47,5 @@ def _told_by_names(values: Any) -> Iterator[str]:
     for name, written in values.items():
         value = written.get("$raw") if isinstance(written, dict) else written
         if isinstance(value, str) and is_telling(str(name)):
-            yield from _TEMPLATE.sub(" ", value).split()
+            # A reference to a variable tells nothing; what stands in for a missing one is written there.
+            yield from _TEMPLATE.sub(" ", _REFERENCE.sub(r" \1 ", value)).split()
