@@ -167,3 +167,15 @@ def test_settings_that_differ_are_shown_where_they_are_asked_for(evenhand) -> No
         {"path": "prompts[say].template", "base": "{{ answer }}", "head": "{{ answer }}|`\x1b"}
     ]
     assert "suite" not in json.loads(evenhand("diff", base, head, "--format", "json").out)
+
+
+def test_a_long_setting_is_cut_where_it_says_so(evenhand) -> None:
+    write(prompt="x" * 400)
+    base = run(evenhand)
+    write(prompt="Ω" * 400)
+    head = run(evenhand)
+    cut = evenhand("diff", base, head, "--config-diff").out
+    assert "x" * 60 in cut
+    assert "x…\n" in cut
+    whole = evenhand("diff", base, head, "--config-diff", "--full").out
+    assert whole.count("Ω", whole.index("prompts[say].template")) == 400

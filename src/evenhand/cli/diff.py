@@ -71,7 +71,7 @@ def command(
     from evenhand.cli.reserved import stdout
     from evenhand.compare.references import SuiteIdentity, resolve
     from evenhand.io.replacing import replacing
-    from evenhand.report.diff import FORMATS
+    from evenhand.report.diff import FORMATS, Difference
     from evenhand.report.formats import Page
     from evenhand.report.gathered import gathered
 
@@ -83,11 +83,12 @@ def command(
         comparison, sections = gathered(before, after, _SECTIONS[show], MAX_SHOWN if not full else None)
         suites = (before.newest.config_snapshot, after.newest.config_snapshot)
         settings = list(setting_changes(*suites)) if config_diff else None
+        difference = Difference(comparison, sections, settings, whole=full)
         render = FORMATS[format_name]
         if out is None:
             page = Page(width=width(), color=terminal.has_color(stdout()))
-            render(comparison, sections, stdout(), page, settings=settings, whole=full)
+            render(difference, stdout(), page)
         else:
             with replacing(out) as file:
-                render(comparison, sections, file, Page(), settings=settings, whole=full)
+                render(difference, file, Page())
     return ExitCode.FAILED if comparison.newly_failing else ExitCode.OK

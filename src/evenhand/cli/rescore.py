@@ -82,10 +82,10 @@ def command(
 
 def _show(before: Reference, after: Reference, terminal: Terminal, full: bool) -> None:
     from evenhand.cli.reserved import stdout
-    from evenhand.report.diff import table
+    from evenhand.report.diff import Difference, table
     from evenhand.report.formats import Page
     from evenhand.report.gathered import gathered
 
     comparison, sections = gathered(before, after, _VERDICTS, None if full else MAX_SHOWN)
     page = Page(width=width(), color=terminal.has_color(stdout()))
-    table(comparison, sections, stdout(), page, whole=full)
+    table(Difference(comparison, sections, whole=full), stdout(), page)

@@ -19,7 +19,7 @@ from evenhand.report.labels import asked_with
 from evenhand.report.md import cell as md_cell
 from evenhand.report.md import code, plain
 from evenhand.report.screen import Part, Screen
-from evenhand.text.excerpt import escaped, quoted
+from evenhand.text.excerpt import clipped, escaped
 
 OUTPUT_CHANGED = "output_changed"
 """The section of cells whose verdict stayed and whose output did not."""
@@ -42,9 +42,6 @@ _STYLES: Mapping[str, str] = {
 }
 
 
-Settings = Sequence[SettingChange]
-
-
 class Section(msgspec.Struct, frozen=True):
     """The cells that changed in one way: as many as are shown, and how many there are."""
 
@@ -54,30 +51,35 @@ class Section(msgspec.Struct, frozen=True):
     left: int = 0
 
 
-def table(
-    comparison: Comparison,
-    sections: Sequence[Section],
-    out: TextIO,
-    page: Page,
-    *,
-    settings: Settings | None = None,
-    whole: bool = False,
-) -> None:
+class Difference(msgspec.Struct, frozen=True):
+    """What a report shows of two runs: their comparison, the cells by section, and where asked for the suites'.
+
+    `whole` says that outputs and values are not cut.
+    """
+
+    comparison: Comparison
+    sections: Sequence[Section]
+    settings: Sequence[SettingChange] | None = None
+    whole: bool = False
+
+
+def table(difference: Difference, out: TextIO, page: Page) -> None:
     """Write the difference for the terminal."""
+    comparison = difference.comparison
     screen = Screen(out, page)
     screen.blank()
     screen.line((f"{comparison.base} → {comparison.head}", "bold"))
     screen.blank()
-    for section in sections:
+    for section in difference.sections:
         style = _STYLES.get(section.name, "bold")
         screen.line((f"{TITLES[section.name]} ({section.total:,})", style))
         for change in section.shown:
-            _table_case(screen, change, whole)
+            _table_case(screen, change, difference.whole)
         if section.left:
             screen.line((f"and {section.left:,} more: --full shows all", "dim italic"), indent=2)
         screen.blank()
-    if settings is not None:
-        _table_settings(screen, settings, whole)
+    if difference.settings is not None:
+        _table_settings(screen, difference.settings, difference.whole)
     screen.rule()
     parts: list[Part] = []
     for name, count in counts(comparison):
@@ -88,7 +90,7 @@ def table(
         screen.paragraph("", text, max_lines=4)
 
 
-def _table_settings(screen: Screen, settings: Settings, whole: bool) -> None:
+def _table_settings(screen: Screen, settings: Sequence[SettingChange], whole: bool) -> None:
     screen.line((f"suite ({len(settings):,})", "bold"))
     for change in settings:
         screen.line((escaped(change.path), "bold"), indent=2)
@@ -101,7 +103,7 @@ def _table_settings(screen: Screen, settings: Settings, whole: bool) -> None:
 
 def _setting(value: Any, whole: bool) -> str:
     text = json_line(value)
-    return escaped(text) if whole else quoted(text)[1:-1]
+    return escaped(text) if whole else clipped(text)
 
 
 def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
@@ -123,37 +125,30 @@ def _table_case(screen: Screen, change: ChangedCase, whole: bool) -> None:
         screen.paragraph(("output ", "dim"), text, indent=4, max_lines=10_000 if whole else 12)
 
 
-def markdown(
-    comparison: Comparison,
-    sections: Sequence[Section],
-    out: TextIO,
-    page: Page,
-    *,
-    settings: Settings | None = None,
-    whole: bool = False,
-) -> None:
+def markdown(difference: Difference, out: TextIO, page: Page) -> None:
     """Write the difference as Markdown; text from outside stands in code spans."""
     del page
+    comparison = difference.comparison
     sign = "❌" if comparison.newly_failing else "✅"
     out.write(f"## {sign} {code(comparison.base)} → {code(comparison.head)}\n\n")
     out.write("- " + ", ".join(f"{count:,} {name}" for name, count in counts(comparison)) + "\n")
     out.writelines(f"- {plain(text)}\n" for text in figures(comparison))
-    for section in sections:
+    for section in difference.sections:
         out.write(f"\n### {TITLES[section.name].capitalize()} ({section.total:,})\n\n")
         out.write("| test | asked with | verdict | differs | what was found | output |\n")
         out.write("| --- | --- | --- | --- | --- | --- |\n")
-        out.writelines(_markdown_row(change, whole) for change in section.shown)
+        out.writelines(_markdown_row(change, difference.whole) for change in section.shown)
         if section.left:
             out.write(f"\nand {counted(section.left, 'more cell')}\n")
-    if settings is not None:
-        _markdown_settings(out, settings, whole)
+    if difference.settings is not None:
+        _markdown_settings(out, difference.settings)
 
 
-def _markdown_settings(out: TextIO, settings: Settings, whole: bool) -> None:
+def _markdown_settings(out: TextIO, settings: Sequence[SettingChange]) -> None:
     out.write(f"\n### Suite ({len(settings):,})\n\n| setting | before | now |\n| --- | --- | --- |\n")
     for change in settings:
         sides = [
-            "–" if value is msgspec.UNSET else md_cell(_setting(value, whole))
+            "–" if value is msgspec.UNSET else md_cell(json_line(value))
             for value in (change.base, change.head)
         ]
         out.write(f"| {md_cell(change.path)} | {' | '.join(sides)} |\n")
@@ -172,25 +167,17 @@ def _markdown_row(change: ChangedCase, whole: bool) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def document(
-    comparison: Comparison,
-    sections: Sequence[Section],
-    out: TextIO,
-    page: Page,
-    *,
-    settings: Settings | None = None,
-    whole: bool = False,
-) -> None:
+def document(difference: Difference, out: TextIO, page: Page) -> None:
     """Write the difference as one JSON document, the changed cells one a line."""
     del page
-    out.write(f'{{\n "schema_version": 1,\n "comparison": {json_line(comparison)},\n "cases": [')
+    out.write(f'{{\n "schema_version": 1,\n "comparison": {json_line(difference.comparison)},\n "cases": [')
     separator = "\n  "
-    for section in sections:
+    for section in difference.sections:
         for change in section.shown:
-            out.write(separator + json_line(_json_case(section.name, change, whole)))
+            out.write(separator + json_line(_json_case(section.name, change, difference.whole)))
             separator = ",\n  "
-    left = {section.name: section.left for section in sections if section.left}
-    suite = "" if settings is None else f',\n "suite": {json_line(settings)}'
+    left = {section.name: section.left for section in difference.sections if section.left}
+    suite = "" if difference.settings is None else f',\n "suite": {json_line(difference.settings)}'
     out.write(f'\n ],\n "left_out": {json_line(left)}{suite}\n}}\n')
 
 
